@@ -3,6 +3,7 @@
 #pragma once
 
 #include <backplane/dtype.hpp>
+#include <backplane/result.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,6 +32,9 @@ struct TensorLayout {
 // negative.
 [[nodiscard]] std::optional<int64_t> checked_numel(std::span<const int32_t> sizes);
 [[nodiscard]] std::optional<int64_t> checked_nbytes(const TensorLayout& layout);
+
+// The rules above. unsupported: the rank. invalid_argument: the others.
+[[nodiscard]] Status check(const TensorLayout& layout);
 
 // A blob, or with `layout` a tensor. Where it is written, the file offset of its first byte is a
 // multiple of `alignment` (a power of two, 1 … kMaxAlignment); equal blobs are stored once, at the

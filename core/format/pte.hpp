@@ -106,7 +106,7 @@ struct Plan {
 };
 
 struct Program {
-  uint32_t version = 0;
+  uint32_t version = 0;  // no other is known
   std::vector<Plan> plans;
   // [0] is a placeholder without bytes; an empty list is taken as that. Read: as many bytes as the
   // largest tensor that uses the entry needs, since the file does not store sizes.
