@@ -83,16 +83,18 @@ ValueRef Rewriter::constant(int32_t index) {
   return {id};
 }
 
-void Rewriter::replace(ValueId old, ValueRef by) {
-  if (!ok() || old == kNone) return;
-  const auto index = static_cast<size_t>(by.id);
-  if (by.id < 0 || index >= graph_.values.size()) {
+void Rewriter::adopt_type(ValueRef value, ValueId old) {
+  if (!ok()) return;
+  const auto index = static_cast<size_t>(value.id);
+  if (value.id < 0 || index >= graph_.values.size()) {
     (void)fail(Code::internal, "replaced by a value that does not exist");
     return;
   }
-  Value& was = graph_.value(old);
-  Value& now = graph_.value(by.id);
-  if (was.kind == ValueKind::tensor && now.kind == ValueKind::tensor) {
+  const Value& was = graph_.value(old);
+  Value& now = graph_.value(value.id);
+  if (was.kind != now.kind) {
+    (void)fail(Code::internal, "'" + was.name + "' is replaced by a value of another kind");
+  } else if (was.kind == ValueKind::tensor) {
     bool same = was.type.dtype == now.type.dtype && was.type.sizes.size() == now.type.sizes.size();
     for (size_t d = 0; same && d < was.type.sizes.size(); ++d) {
       same = symbols().known_eq(was.type.sizes[d], now.type.sizes[d]).value_or(true);
@@ -100,18 +102,24 @@ void Rewriter::replace(ValueId old, ValueRef by) {
     if (!same) {
       (void)fail(Code::internal, "'" + was.name + "' is " + format(symbols(), was.type) +
                                      ", but what replaces it is " + format(symbols(), now.type));
-      return;
     }
   }
-  if (index >= first_fresh_ && now.role == Role::intermediate) {
-    std::swap(was.name, now.name);
-    if (now.kind == ValueKind::tensor) now.type = was.type;
-    if (was.has_expr) {
-      now.has_expr = true;
-      now.expr = was.expr;
-    }
-    note_sizes(by.id);
+  if (!ok() || index < first_fresh_ || now.role != Role::intermediate) return;
+  now.type = was.type;
+  if (was.has_expr) {
+    now.has_expr = true;
+    now.expr = was.expr;
   }
+  note_sizes(value.id);
+}
+
+void Rewriter::replace(ValueId old, ValueRef by) {
+  if (!ok() || old == kNone) return;
+  adopt_type(by, old);
+  if (!ok()) return;
+  Value& now = graph_.value(by.id);
+  const bool is_fresh = static_cast<size_t>(by.id) >= first_fresh_;
+  if (is_fresh && now.role == Role::intermediate) std::swap(graph_.value(old).name, now.name);
   forward_[static_cast<size_t>(old)] = by.id;
 }
 

@@ -62,7 +62,9 @@ class Rewriter {
   // takes over the old one's name and type. internal: dtype, rank or a static size differ.
   void replace(ValueId old, ValueRef by);
   void replace(const Node& node, ValueRef by) { replace(node.outputs[0], by); }
-  // The same for a symbolic number that turned out to be a literal (int64_t, double or bool).
+  // Gives a value that was emitted in this visit the type of an old one. internal as above.
+  void adopt_type(ValueRef value, ValueId old);
+  // `replace` for a symbolic number that turned out to be a literal (int64_t, double or bool).
   void replace(ValueId old, Argument literal);
   // What stands for `old` now: a ValueRef or a literal.
   [[nodiscard]] Argument current(ValueId old) const;
