@@ -71,17 +71,21 @@ using Status = Result<Ok>;
 #define BP_CONCAT(a, b) BP_CONCAT_(a, b)
 
 // Returns the error of `expression` (a Result or Status) from the enclosing function, if it has one.
-#define BP_TRY(expression)                                             \
+// Both macros may stand in a lambda that is part of another one's expression: hence the counters.
+#define BP_TRY(expression) BP_TRY_(expression, BP_CONCAT(bp_try_, __COUNTER__))
+#define BP_TRY_(expression, result)                                    \
   do {                                                                 \
-    if (auto bp_try_ = (expression); !bp_try_.ok()) {                  \
-      return std::move(bp_try_).error();                               \
+    if (auto result = (expression); !result.ok()) {                    \
+      return std::move(result).error();                                \
     }                                                                  \
   } while (false)
 
 // Declares `target` with the value of `expression`, or returns its error.
-#define BP_ASSIGN_OR_RETURN(target, expression)                        \
-  auto BP_CONCAT(bp_result_, __LINE__) = (expression);                 \
-  if (!BP_CONCAT(bp_result_, __LINE__).ok()) {                         \
-    return std::move(BP_CONCAT(bp_result_, __LINE__)).error();         \
+#define BP_ASSIGN_OR_RETURN(target, expression) \
+  BP_ASSIGN_OR_RETURN_(target, expression, BP_CONCAT(bp_result_, __COUNTER__))
+#define BP_ASSIGN_OR_RETURN_(target, expression, result)               \
+  auto result = (expression);                                          \
+  if (!result.ok()) {                                                  \
+    return std::move(result).error();                                  \
   }                                                                    \
-  target = std::move(BP_CONCAT(bp_result_, __LINE__)).value()
+  target = std::move(result).value()
