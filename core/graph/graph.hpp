@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -96,6 +97,7 @@ struct Graph {
 
  private:
   std::unordered_set<std::string> names_;  // filled at the first add_value
+  std::unordered_map<std::string, uint64_t> suffixes_;  // last one tried, by hint
 };
 
 // A method with its bodies and data. graphs[0] is the method. Movable only.

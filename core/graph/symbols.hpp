@@ -17,6 +17,8 @@
 
 namespace backplane {
 
+struct Polynomial;
+
 // A constant, or an expression of a SymbolTable. Cheap to copy; compare only within one table.
 class SymInt {
  public:
@@ -53,7 +55,12 @@ enum class SymOp : uint8_t {
   eq, ne, lt, le, logical_and, logical_or, logical_not, where,  // 0 or 1; where(c, a, b)
 };
 
-// One symbol, e.g. `s15` (given by a size of an input) or `u0` (given by a node's result).
+// What `op` (neither symbol nor constant) gives for numbers; saturates. Nothing on division by 0 and
+// on negative exponents or shifts.
+[[nodiscard]] std::optional<int64_t> fold(SymOp op, std::span<const int64_t> operands);
+
+// One symbol, e.g. `s15` (given by a size of an input) or `u0` (given by a node's result). Its range
+// may only be narrowed once there are expressions of it: they were simplified by it.
 struct SymbolInfo {
   std::string name;
   Range range;
@@ -78,7 +85,11 @@ class SymbolTable {
   [[nodiscard]] std::optional<SymInt> find(std::string_view name) const;
   [[nodiscard]] size_t num_symbols() const { return symbols_.size(); }
   [[nodiscard]] const SymbolInfo& info(size_t index) const { return symbols_[index]; }
-  SymbolInfo& info(size_t index) { return symbols_[index]; }
+  // For changes at once: not to be kept across other calls.
+  SymbolInfo& info(size_t index) {
+    ++epoch_;
+    return symbols_[index];
+  }
   // The symbol's index if `value` is a bare symbol.
   [[nodiscard]] std::optional<size_t> as_symbol(SymInt value) const;
 
@@ -113,14 +124,42 @@ class SymbolTable {
   SymInt substitute(SymInt value, size_t index, SymInt replacement);
 
   // Three-valued comparisons by range: true, false, or nothing if it depends on the sizes.
-  [[nodiscard]] std::optional<bool> known_eq(SymInt a, SymInt b);
-  [[nodiscard]] std::optional<bool> known_le(SymInt a, SymInt b);
+  [[nodiscard]] std::optional<bool> known_eq(SymInt a, SymInt b) const;
+  [[nodiscard]] std::optional<bool> known_le(SymInt a, SymInt b) const;
+  // Whether `value` is the product of `factors` wherever none of them is 0, as far as the form
+  // shows: with factors that are the sizes behind a dimension, whether it is its dense stride.
+  [[nodiscard]] bool is_product(SymInt value, std::span<const SymInt> factors) const;
 
  private:
+  struct CachedRange {
+    Range range;
+    uint32_t epoch = 0;  // valid while equal to epoch_
+  };
+
   SymInt intern(SymNode node);
+  [[nodiscard]] Polynomial polynomial(SymInt value) const;
+  SymInt from(const Polynomial& polynomial);
+  SymInt add_scaled(SymInt a, SymInt b, int64_t scale);
+  SymInt divided(Polynomial numerator, Polynomial denominator);
+  SymInt modulo(Polynomial numerator, const Polynomial& denominator);
+  SymInt extremum(SymOp op, std::span<const SymInt> operands);
+  SymInt compare(SymOp op, SymInt a, SymInt b);
+  SymInt logical(SymOp op, std::span<const SymInt> operands);
+  SymInt truth(SymInt value);
+  SymInt negated(SymInt value);
+  SymInt other(SymOp op, std::span<const SymInt> operands);
+
+  // Indices of all nodes below and including `value`, ascending: operands come first.
+  [[nodiscard]] std::vector<int32_t> reachable(SymInt value) const;
+  [[nodiscard]] Range range_of(const Polynomial& polynomial) const;
+  [[nodiscard]] int64_t lower_bound(const Polynomial& polynomial, int depth) const;
+  [[nodiscard]] Range range_of_node(SymInt value) const;
+  [[nodiscard]] std::optional<Polynomial> nonzero(SymInt value) const;
 
   std::vector<SymbolInfo> symbols_;
   std::vector<SymNode> nodes_;
+  mutable std::vector<CachedRange> ranges_;  // by node
+  uint32_t epoch_ = 1;
   std::unordered_map<std::string, int32_t> by_name_;      // symbol name → node
   std::unordered_map<std::string, int32_t> by_content_;   // canonical bytes → node
 };
