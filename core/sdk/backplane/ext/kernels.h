@@ -68,9 +68,10 @@ typedef struct bp_kernel_ctx {
 } bp_kernel_ctx_t;
 
 enum {
-  BP_KERNEL_MAY_ALIAS = 1,   /* an output may share memory with an input of its shape and dtype */
+  BP_KERNEL_MAY_ALIAS = 1,   /* the output may share memory with any input of its shape and dtype */
   BP_KERNEL_RANDOM = 2,      /* results depend on the generator: never folded, never merged */
-  BP_KERNEL_VIEW = 4         /* output holds the input's bytes in another shape (contiguous) */
+  BP_KERNEL_VIEW = 4,        /* the output holds the first input's bytes in another shape */
+  BP_KERNEL_IN_PLACE = 8     /* the output may be the first input itself (index_put, scatter, …) */
 };
 
 typedef struct bp_kernel {
