@@ -117,8 +117,7 @@ std::string format_sizes(std::span<const int64_t> sizes) {
 }
 
 TensorView TensorView::contiguous(void* data, DType dtype, std::vector<int64_t> sizes) {
-  TensorView view{
-      .data = data, .dtype = dtype, .sizes = std::move(sizes), .strides = {}, .device = {}};
+  TensorView view{.data = data, .dtype = dtype, .sizes = std::move(sizes), .strides = {}};
   view.strides = contiguous_strides(view.sizes);
   return view;
 }
