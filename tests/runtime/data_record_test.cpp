@@ -83,10 +83,14 @@ TEST_SUITE("core/runtime/data_record") {
     }
   }
 
-  TEST_CASE("bp.io is eight little-endian bytes") {
-    const std::vector<uint8_t> expected{3, 0, 0, 0, 1, 2, 0, 0};
-    CHECK(encode({3, 513}) == expected);
-    CHECK(decode_delegate_io(expected) == DelegateIo{3, 513});
-    CHECK_FALSE(decode_delegate_io(std::span(expected).first(7)));
+  TEST_CASE("bp.io is two little-endian counts and a byte an argument") {
+    const std::vector<uint8_t> counts{3, 0, 0, 0, 1, 2, 0, 0};
+    CHECK(encode({3, 513, {}}) == counts);
+    CHECK(decode_delegate_io(counts) == DelegateIo{3, 513, {}});
+    const std::vector<uint8_t> placed{1, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+    CHECK(encode({1, 1, {1, 0}}) == placed);
+    CHECK(decode_delegate_io(placed) == DelegateIo{1, 1, {1, 0}});
+    CHECK_FALSE(decode_delegate_io(std::span(placed).first(7)));
+    CHECK_FALSE(decode_delegate_io(std::span(placed).first(9)));
   }
 }
