@@ -60,6 +60,9 @@ class Archive {
   [[nodiscard]] Result<std::span<const std::byte>> read_checked(const ArchiveEntry& entry,
                                                                 Buffers& buffers);
 
+  // How many bytes of the archive lie behind `bytes`; 0 if they are no part of it.
+  [[nodiscard]] size_t readable_after(std::span<const std::byte> bytes) const;
+
  private:
   [[nodiscard]] Result<std::span<const std::byte>> packed(const ArchiveEntry& entry) const;
 

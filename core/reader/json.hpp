@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "graph/constant.hpp"
+#include "reader/archive.hpp"
 
 namespace backplane::json {
 
@@ -24,12 +25,17 @@ using Value = simdjson::ondemand::value;
 [[nodiscard]] Error malformed(std::string_view what);
 [[nodiscard]] Error malformed(simdjson::error_code code);
 
-// A document and its index (about as large as the text), freed with it. `text` must outlive it and
-// all values; `padding`: how many bytes may be read behind it.
-// invalid_argument: empty, not UTF-8, over 2 GiB, or with an open string.
+// A document and its index (about as large as the text), freed with it.
 class Document {
  public:
+  // `text` must outlive the document and all values; `padding`: how many bytes may be read behind
+  // it (else the text is copied).
+  // invalid_argument: empty, not UTF-8, over 2 GiB, or with an open string.
   Status open(std::string_view text, size_t padding);
+
+  // An entry of an archive that outlives the document; as Archive::read_checked.
+  Status open(Archive& archive, const ArchiveEntry& entry, Buffers& buffers);
+
   // Calls `f(key, value)` for every field of the root, as for_each_field. May be repeated.
   template <class F>
   Status for_each_field(F&& f);
