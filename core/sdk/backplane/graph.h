@@ -1,125 +1,196 @@
-/* Tensors and graphs as plugins see them: plain structs, nothing to call.
+/* The graph that `partition` and `compile` get: strided plain structs, valid during the call.
  *
- * Every struct behind a pointer begins with its size and every array travels with its stride in
- * bytes, so elements can grow at their tails: walk arrays with BP_AT, never by index.
- * A graph, and all that it points to, is valid during the call that passes it. C11, 64-bit,
- * little-endian.
+ * Nothing to parse, nothing to free. Constants point into the mapped file. Arrays in a bp_array_t
+ * may have longer elements than this header knows, so they are read with BP_AT (or plugin.hpp's
+ * iterators); plain pointers are arrays of types that never grow.
+ *
+ * Indices: a value by its place in `values`, a node in `nodes`, a symbol in `symbols`, -1 for none.
+ * Nodes are in topological order. Every value has one producer; nothing is written in place.
  */
 #ifndef BP_GRAPH_H_
 #define BP_GRAPH_H_
-#include <stdint.h>
+#include "types.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct { const char *ptr; uint64_t len; } bp_str_t;      /* UTF-8, not NUL terminated */
-/* Bytes, with the 128-bit content id of a constant (0, 0: none). `align` is what `ptr` has. */
-typedef struct { const void *ptr; uint64_t size, align; uint64_t id_lo, id_hi; } bp_blob_t;
-typedef struct { bp_str_t key, value; } bp_kv_t;                 /* an option; the value is any bytes */
-typedef struct { uint8_t code, bits; uint16_t lanes; } bp_dtype_t;   /* = DLDataType */
-typedef struct { int32_t type, index; } bp_devref_t;                 /* = DLDevice */
+/* One size, stride or integer: known now, or only when the program runs. */
+typedef struct bp_dim {
+  int64_t size;   /* the number; its upper bound if symbol or value is set (INT64_MAX: none) */
+  int32_t symbol; /* what it is, or -1 */
+  int32_t value;  /* in arguments: the value of kind BP_VALUE_SYM_INT that gives it; else -1 */
+} bp_dim_t;
 
-/* DLDataTypeCode. f8 types have codes of their own and 8 bits. */
-enum { BP_INT=0, BP_UINT=1, BP_FLOAT=2, BP_BFLOAT=4, BP_COMPLEX=5, BP_BOOL=6,
-       BP_F8_E4M3FN=10, BP_F8_E4M3FNUZ=11, BP_F8_E5M2=12, BP_F8_E5M2FNUZ=13, BP_F8_E8M0FNU=14 };
-/* DLDeviceType; others are passed on as they are. */
-enum { BP_DEV_CPU=1, BP_DEV_CUDA=2, BP_DEV_CUDA_HOST=3, BP_DEV_OPENCL=4, BP_DEV_VULKAN=7, BP_DEV_METAL=8,
-       BP_DEV_ROCM=10, BP_DEV_CUDA_MANAGED=13, BP_DEV_ONEAPI=14, BP_DEV_HEXAGON=16 };
+/* A token of an expression in postfix order. */
+typedef struct bp_sym_token {
+  uint32_t op;    /* BP_SYM_* */
+  uint32_t count; /* operands that it takes from the stack; 0 for SYMBOL and CONSTANT */
+  int64_t value;  /* SYMBOL: its index; CONSTANT: the number */
+} bp_sym_token_t;
 
-/* = DLTensor, field for field. Strides in elements; the first element is at data + byte_offset. */
-typedef struct { void *data; bp_devref_t device; int32_t ndim; bp_dtype_t dtype; int64_t *shape; int64_t *strides;
-  uint64_t byte_offset; } bp_tensor_t;
+/* Integers; comparisons and logic give 0 or 1; division rounds to minus infinity. */
+enum {
+  BP_SYM_SYMBOL = 0,
+  BP_SYM_CONSTANT = 1,
+  BP_SYM_ADD = 2,
+  BP_SYM_MUL = 3, /* of `count` operands */
+  BP_SYM_FLOOR_DIV = 4,
+  BP_SYM_MOD = 5,
+  BP_SYM_CEIL_DIV = 6,
+  BP_SYM_MAX = 7,
+  BP_SYM_MIN = 8, /* of `count` operands */
+  BP_SYM_POW = 9,
+  BP_SYM_SHIFT_LEFT = 10,
+  BP_SYM_SHIFT_RIGHT = 11,
+  BP_SYM_BIT_AND = 12,
+  BP_SYM_BIT_OR = 13,
+  BP_SYM_EQ = 14,
+  BP_SYM_NE = 15,
+  BP_SYM_LT = 16,
+  BP_SYM_LE = 17,
+  BP_SYM_AND = 18,
+  BP_SYM_OR = 19,
+  BP_SYM_NOT = 20,
+  BP_SYM_WHERE = 21 /* where(c, a, b) */
+};
 
-/* A size or stride: static (symbol -1), or at most `size` (INT64_MAX: no bound) and what symbols[symbol] says. */
-typedef struct { int64_t size; int32_t symbol, reserved; } bp_dim_t;
-
-/* Element of symbols. A free symbol is given by an input's dimension or by a node's result; a
- * derived size has an expression over others. */
-typedef struct {
-  bp_str_t name;
-  int64_t min, max;          /* inclusive; max INT64_MAX: unbounded */
-  int64_t multiple_of;       /* 1: nothing known */
-  int64_t typical;           /* size at export, -1: unknown */
-  int32_t given_by;          /* value index: of an input whose dimension `given_dim` it is, or of a */
-  int32_t given_dim;         /* node's scalar result (given_dim -1); -1: derived */
-  const int64_t *tokens;     /* derived: postfix, pairs of (BP_TOK_*, operand); see below */
-  uint64_t num_tokens;       /* pairs */
+/* A size that is known when the program runs. One may have both a source and an expression; one
+ * with neither is known by its bounds alone. */
+typedef struct bp_symbol {
+  bp_str_t name;         /* "s15"; of a derived size its text, "4*s15 + 1" */
+  int64_t min, max;      /* inclusive; max INT64_MAX: no upper bound */
+  int64_t multiple_of;   /* at least 1 */
+  int64_t typical;       /* as seen at export, -1 if unknown: a hint for tuning, never the truth */
+  uint32_t source;       /* where it can be read: BP_SOURCE_* */
+  int32_t source_graph;  /* index into bp_graph_t.graphs */
+  int32_t source_index;  /* INPUT: place in that graph's inputs; NODE: the node */
+  int32_t source_output; /* NODE: which output of it */
+  int32_t source_dim;    /* dimension of that input or output; -1: it is the integer itself */
+  int32_t reserved;
+  bp_array_t expr; /* bp_sym_token_t; empty if it is not derived from others */
 } bp_symbol_t;
-/* CONST pushes its operand, SYMBOL the value of symbols[operand]; the others pop two (NOT one, WHERE
- * three) and push one. Division and modulo round to minus infinity. */
-enum { BP_TOK_CONST=0, BP_TOK_SYMBOL=1, BP_TOK_ADD=2, BP_TOK_MUL=3, BP_TOK_FLOOR_DIV=4, BP_TOK_MOD=5,
-       BP_TOK_CEIL_DIV=6, BP_TOK_MAX=7, BP_TOK_MIN=8, BP_TOK_POW=9, BP_TOK_SHL=10, BP_TOK_SHR=11,
-       BP_TOK_BIT_AND=12, BP_TOK_BIT_OR=13, BP_TOK_EQ=14, BP_TOK_NE=15, BP_TOK_LT=16, BP_TOK_LE=17,
-       BP_TOK_AND=18, BP_TOK_OR=19, BP_TOK_NOT=20, BP_TOK_WHERE=21 };
 
-enum { BP_ROLE_INPUT=0, BP_ROLE_PARAMETER=1, BP_ROLE_BUFFER=2, BP_ROLE_MUTABLE_BUFFER=3, BP_ROLE_CONSTANT=4,
-       BP_ROLE_INTERMEDIATE=5, BP_ROLE_OUTPUT=6 };
-enum { BP_KIND_TENSOR=0, BP_KIND_SYM_INT=1, BP_KIND_SYM_FLOAT=2, BP_KIND_SYM_BOOL=3, BP_KIND_OBJECT=4 };
+enum { BP_SOURCE_NONE = 0, BP_SOURCE_INPUT = 1, BP_SOURCE_NODE = 2 };
 
-/* Element of values. Scalars (kind not TENSOR) have rank 0. */
-typedef struct {
-  bp_str_t name, fqn;        /* fqn: of parameters, buffers and constants */
-  bp_dtype_t dtype;
-  uint32_t kind, role, flags, rank;
-  const bp_dim_t *dims;      /* rank */
-  const bp_dim_t *strides;   /* rank; NULL: row-major without gaps */
-  const uint8_t *dim_order;  /* rank, outermost first; NULL: 0, 1, … */
-  bp_blob_t data;            /* parameter, buffer, constant: row-major, borrowed from the mapped file */
-  int32_t producer;          /* node index; -1: none */
-  int32_t symbol;            /* kind SYM_INT: symbols[] entry that says what it is; -1: unknown */
+typedef struct bp_value {
+  bp_str_t name;    /* unique in its graph */
+  bp_str_t fqn;     /* parameters, buffers, constants: "encoder.weight"; else empty */
+  uint32_t kind;    /* BP_VALUE_*; all but tensors have rank 0 */
+  uint32_t role;    /* BP_ROLE_* */
+  uint32_t flags;   /* 0 */
+  bp_dtype_t dtype; /* SYM_INT int64, SYM_FLOAT float64, SYM_BOOL bool */
+  uint32_t rank;
+  int32_t producer;         /* node, -1 for inputs and constants */
+  const bp_dim_t* dims;     /* rank sizes */
+  const bp_dim_t* strides;  /* rank strides in elements, as eager execution had them */
+  const uint8_t* dim_order; /* rank dimensions, from the largest stride to the smallest */
+  bp_dim_t scalar;          /* kind SYM_INT: what it is */
+  /* Parameter, buffer, constant: its bytes (a mutable buffer's first content) with their id, dense
+   * in row-major order, as its strides say then; and its key as a datum, if it is emitted as it is.
+   */
+  bp_blob_t data;
+  bp_str_t key;
 } bp_value_t;
 
-enum { BP_ARG_NONE=0, BP_ARG_VALUE=1, BP_ARG_VALUES=2, BP_ARG_INT=3, BP_ARG_INTS=4, BP_ARG_FLOAT=5,
-       BP_ARG_FLOATS=6, BP_ARG_BOOL=7, BP_ARG_BOOLS=8, BP_ARG_STRING=9, BP_ARG_DTYPE=10, BP_ARG_DEVICE=11,
-       BP_ARG_GRAPH=12, BP_ARG_COMPLEX=13, BP_ARG_DIMS=14, BP_ARG_STRINGS=15, BP_ARG_NESTED_INTS=16,
-       BP_ARG_NESTED_FLOATS=17, BP_ARG_MEMORY_FORMAT=18, BP_ARG_LAYOUT=19 };
-typedef struct { const int64_t *ptr; uint64_t len; } bp_ints_t;
-typedef struct { const double *ptr; uint64_t len; } bp_floats_t;
+enum { BP_VALUE_TENSOR = 0, BP_VALUE_SYM_INT = 1, BP_VALUE_SYM_FLOAT = 2, BP_VALUE_SYM_BOOL = 3 };
 
-/* Element of a node's args: the schema's arguments in order, defaults filled in. */
-typedef struct {
-  bp_str_t name;             /* empty for the operands of control flow */
-  uint32_t kind, n;          /* n: elements of a list */
+enum {
+  BP_ROLE_INPUT = 0,
+  BP_ROLE_PARAMETER = 1,
+  BP_ROLE_BUFFER = 2,         /* never written */
+  BP_ROLE_MUTABLE_BUFFER = 3, /* the session's, by fqn; only for plugins with bp.state/1 */
+  BP_ROLE_CONSTANT = 4,
+  BP_ROLE_INTERMEDIATE = 5,
+  BP_ROLE_OUTPUT = 6 /* made by a node, and an output of the graph */
+};
+
+/* An argument. Scalars of a schema are INT, FLOAT, BOOL or COMPLEX, as the program wrote them. */
+typedef struct bp_arg {
+  bp_str_t name;  /* the schema's; empty for operands of higher-order operators */
+  uint32_t kind;  /* BP_ARG_*: which member of v */
+  uint32_t count; /* elements of a list */
   union {
-    int64_t i;               /* VALUE (value index), INT, BOOL, GRAPH (index into graphs), DTYPE, */
-                             /* MEMORY_FORMAT and LAYOUT (c10's numbers) */
-    double f;
-    bp_str_t s;              /* STRING, DEVICE ("cuda:0") */
-    const int32_t *values;   /* VALUES: value indices, -1 where a hole is */
-    const int64_t *ints;
-    const double *floats;    /* FLOATS; COMPLEX: real, imaginary */
-    const uint8_t *bools;
-    const bp_dim_t *dims;    /* DIMS: integers, or (symbol >= 0) value `symbol` of kind SYM_INT */
-    const bp_str_t *strings;
-    const bp_ints_t *nested_ints;
-    const bp_floats_t *nested_floats;
+    int64_t i;               /* INT, VALUE, GRAPH, BOOL (0 or 1), MEMORY_FORMAT, LAYOUT */
+    double f;                /* FLOAT */
+    double re_im[2];         /* COMPLEX: real, imaginary */
+    bp_str_t s;              /* STRING */
+    bp_dtype_t dtype;        /* DTYPE */
+    bp_devref_t device;      /* DEVICE: type 0 if DLPack has no number for it */
+    const int32_t* values;   /* VALUES: -1 where Tensor?[] has a hole */
+    const int64_t* ints;     /* INTS */
+    const bp_dim_t* dims;    /* DIMS: an integer list with an element that is not known now */
+    const double* floats;    /* FLOATS */
+    const uint8_t* bools;    /* BOOLS, one byte each, 0 or 1 */
+    const bp_str_t* strings; /* STRINGS */
+    bp_array_t list;         /* LIST: bp_arg_t, for nested lists */
   } v;
 } bp_arg_t;
 
-enum { BP_NODE_TAKEN=1 /* by a backend asked earlier */, BP_NODE_HAS_KERNEL=2 };
-/* Element of nodes, in topological order. Operators are named "aten::add.Tensor", "aten::relu",
- * "higher_order::cond", "sym::add". */
-typedef struct {
-  bp_str_t op, name;
-  const void *args;          /* bp_arg_t, arg_stride apart */
-  const int32_t *outs;       /* value indices; -1: absent. A Tensor[] gives one an element */
-  uint32_t num_args, num_outs, flags, debug_id;
-  bp_str_t module_path, source;
+enum {
+  BP_ARG_NONE = 0,
+  BP_ARG_VALUE = 1,
+  BP_ARG_VALUES = 2,
+  BP_ARG_INT = 3,
+  BP_ARG_INTS = 4,
+  BP_ARG_FLOAT = 5,
+  BP_ARG_FLOATS = 6,
+  BP_ARG_BOOL = 7,
+  BP_ARG_BOOLS = 8,
+  BP_ARG_STRING = 9,
+  BP_ARG_DTYPE = 10,
+  BP_ARG_DEVICE = 11,
+  BP_ARG_GRAPH = 12, /* index into bp_graph_t.graphs */
+  BP_ARG_DIMS = 13,
+  BP_ARG_COMPLEX = 14,
+  BP_ARG_STRINGS = 15,
+  BP_ARG_LIST = 16,
+  BP_ARG_MEMORY_FORMAT = 17, /* 0 contiguous, 1 preserve, 2 channels last, 3 channels last 3d */
+  BP_ARG_LAYOUT = 18         /* 0 strided, 255 any other */
+};
+
+typedef struct bp_node {
+  bp_str_t op;         /* "aten::add.Tensor", "aten::relu" (default overload), "sym::add",
+                          "higher_order::cond" */
+  bp_str_t name;       /* as in the exported program; unique in its graph */
+  bp_array_t args;     /* bp_arg_t, in the schema's order, defaults filled in */
+  const int32_t* outs; /* values, -1 where a result is absent; a Tensor[] gives one an element */
+  uint32_t num_outs;
+  uint32_t flags;       /* BP_NODE_* */
+  uint64_t debug_id;    /* what spans and events name it by; unique in the program */
+  bp_str_t module_path; /* "encoder.layers.3.attn"; may be empty */
+  bp_str_t source;      /* "model.py:120 in forward"; may be empty */
 } bp_node_t;
 
+enum {
+  BP_NODE_TAKEN = 1,     /* an earlier backend has it: not to be claimed */
+  BP_NODE_HAS_KERNEL = 2 /* if nobody claims it, a kernel runs it */
+};
+
+typedef struct bp_output {
+  int32_t value;
+  uint32_t kind;  /* BP_OUTPUT_* */
+  int32_t target; /* STATE: the mutable buffer whose next content this is */
+  int32_t reserved;
+} bp_output_t;
+
+enum {
+  BP_OUTPUT_RESULT = 0, /* one of bp_run_t.outputs, in this order */
+  BP_OUTPUT_STATE = 1   /* written to the session; not among bp_run_t.outputs */
+};
+
+/* One graph. The one that is passed is graphs[0]; bodies of cond, while_loop, … are the others. All
+ * of them have the same `graphs` and `symbols`. */
 typedef struct bp_graph {
   uint32_t struct_size, flags;
-  uint32_t value_stride, node_stride, arg_stride, symbol_stride;
-  uint32_t num_values, num_nodes, num_symbols, num_inputs, num_outputs, num_graphs;
-  const void *values, *nodes, *symbols;
-  const int32_t *inputs, *outputs;           /* value indices */
-  const struct bp_graph *const *graphs;      /* bodies of control flow: ARG_GRAPH counts in here */
-  bp_str_t name;
+  bp_str_t name;         /* the method's, or the body's */
+  bp_array_t values;     /* bp_value_t */
+  bp_array_t nodes;      /* bp_node_t */
+  bp_array_t symbols;    /* bp_symbol_t */
+  bp_array_t outputs;    /* bp_output_t */
+  const int32_t* inputs; /* values of role INPUT, as bp_run_t.inputs gives them */
+  const struct bp_graph* const* graphs;
+  uint32_t num_inputs, num_graphs;
 } bp_graph_t;
-
-/* Element `i` of a strided array of a graph: BP_AT(g, bp_node_t, nodes, node_stride, i). */
-#define BP_AT(g, type, arr, stride, i) ((const type *)((const char *)(g)->arr + (uint64_t)(i) * (g)->stride))
-#define BP_ARG(g, node, i) ((const bp_arg_t *)((const char *)(node)->args + (uint64_t)(i) * (g)->arg_stride))
 
 #ifdef __cplusplus
 }
