@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 
@@ -30,68 +30,51 @@ class Pool {
 uint32_t token_of(SymOp op) {
   switch (op) {
     using enum SymOp;
-    case symbol:
-      return BP_TOK_SYMBOL;
-    case constant:
-      return BP_TOK_CONST;
-    case add:
-      return BP_TOK_ADD;
-    case mul:
-      return BP_TOK_MUL;
-    case floor_div:
-      return BP_TOK_FLOOR_DIV;
-    case mod:
-      return BP_TOK_MOD;
-    case ceil_div:
-      return BP_TOK_CEIL_DIV;
-    case max:
-      return BP_TOK_MAX;
-    case min:
-      return BP_TOK_MIN;
-    case pow:
-      return BP_TOK_POW;
-    case shift_left:
-      return BP_TOK_SHL;
-    case shift_right:
-      return BP_TOK_SHR;
-    case bit_and:
-      return BP_TOK_BIT_AND;
-    case bit_or:
-      return BP_TOK_BIT_OR;
-    case eq:
-      return BP_TOK_EQ;
-    case ne:
-      return BP_TOK_NE;
-    case lt:
-      return BP_TOK_LT;
-    case le:
-      return BP_TOK_LE;
-    case logical_and:
-      return BP_TOK_AND;
-    case logical_or:
-      return BP_TOK_OR;
-    case logical_not:
-      return BP_TOK_NOT;
-    case where:
-      return BP_TOK_WHERE;
+    case symbol: return BP_SYM_SYMBOL;
+    case constant: return BP_SYM_CONSTANT;
+    case add: return BP_SYM_ADD;
+    case mul: return BP_SYM_MUL;
+    case floor_div: return BP_SYM_FLOOR_DIV;
+    case mod: return BP_SYM_MOD;
+    case ceil_div: return BP_SYM_CEIL_DIV;
+    case max: return BP_SYM_MAX;
+    case min: return BP_SYM_MIN;
+    case pow: return BP_SYM_POW;
+    case shift_left: return BP_SYM_SHIFT_LEFT;
+    case shift_right: return BP_SYM_SHIFT_RIGHT;
+    case bit_and: return BP_SYM_BIT_AND;
+    case bit_or: return BP_SYM_BIT_OR;
+    case eq: return BP_SYM_EQ;
+    case ne: return BP_SYM_NE;
+    case lt: return BP_SYM_LT;
+    case le: return BP_SYM_LE;
+    case logical_and: return BP_SYM_AND;
+    case logical_or: return BP_SYM_OR;
+    case logical_not: return BP_SYM_NOT;
+    case where: return BP_SYM_WHERE;
   }
-  return BP_TOK_CONST;
+  return BP_SYM_CONSTANT;
 }
 
-uint32_t role_of(const Value& value, bool written) {
-  switch (value.role) {
-    case Role::input:
-      return BP_ROLE_INPUT;
-    case Role::parameter:
-      return BP_ROLE_PARAMETER;
-    case Role::buffer:
-      return written ? BP_ROLE_MUTABLE_BUFFER : BP_ROLE_BUFFER;
-    case Role::constant:
-      return BP_ROLE_CONSTANT;
-    case Role::intermediate:
-      return BP_ROLE_INTERMEDIATE;
+uint32_t role_of(Role role) {
+  switch (role) {
+    case Role::input: return BP_ROLE_INPUT;
+    case Role::parameter: return BP_ROLE_PARAMETER;
+    case Role::buffer: return BP_ROLE_BUFFER;
+    case Role::constant: return BP_ROLE_CONSTANT;
+    case Role::intermediate: return BP_ROLE_INTERMEDIATE;
   }
   return BP_ROLE_INTERMEDIATE;
+}
+
+bp_devref_t device_of(const DeviceArg& device) {
+  const int32_t type = device.type == "cpu" ? BP_DEV_CPU : device.type == "cuda" ? BP_DEV_CUDA : device.type == "mps" ? BP_DEV_METAL : 0;
+  return {type, std::max(device.index, 0)};
+}
+
+template <class T>
+bp_array_t array_of(const std::vector<T>& items) {
+  return {items.data(), static_cast<uint32_t>(items.size()), sizeof(T)};
 }
 
 // Which nodes and values of a graph are shown.
@@ -138,138 +121,152 @@ Selection of_part(const Graph& graph, const GraphPart& part) {
 
 struct AbiGraph::Impl {
   Module& module;
-  bool with_ids;  // content ids of constants: hashing is for what gets compiled
+  const DataSet& data;
 
   // One graph's structs; bodies are built when a node names them.
   struct Built {
+    int32_t module_graph = 0;
     bp_graph_t graph{};
     std::vector<bp_value_t> values;
     std::vector<bp_node_t> nodes;
-    std::vector<bp_symbol_t> symbols;
+    std::vector<bp_output_t> outputs;
     std::vector<int32_t> inputs;
-    std::vector<int32_t> outputs;
     std::vector<int32_t> index_of;  // module's value id → index here
-    std::unordered_map<int32_t, int32_t> symbol_of;
     std::vector<ValueId> value_ids;
     std::vector<NodeId> node_ids;
   };
-  std::deque<Built> built;
-  std::vector<const bp_graph_t*> bodies;
-  std::vector<int32_t> body_graphs;  // module's index of each
+  std::deque<Built> built;  // in the order of bp_graph_t::graphs
+  std::vector<const bp_graph_t*> graphs;
+  std::vector<bp_symbol_t> symbols;
+  std::unordered_map<int32_t, int32_t> symbol_of;  // module's expression → index
+  std::span<const std::vector<uint32_t>> node_flags;
   Pool<bp_dim_t> dims;
+  Pool<bp_sym_token_t> tokens;
   Pool<int64_t> ints;
   Pool<int32_t> indices;
   Pool<double> floats;
   Pool<uint8_t> bytes;
   Pool<bp_arg_t> args;
   Pool<bp_str_t> texts;
-  Pool<bp_ints_t> nested_ints;
-  Pool<bp_floats_t> nested_floats;
   std::deque<std::string> strings;
 
-  Impl(Module& m, bool ids) : module(m), with_ids(ids) {}
+  Impl(Module& m, const DataSet& d) : module(m), data(d) {}
 
   bp_str_t keep(std::string text) {
     strings.push_back(std::move(text));
     return view(strings.back());
   }
 
-  void build(int32_t g, const Selection& selection, std::span<const uint32_t> node_flags) {
+  // Builds `g` and the bodies that it names; returns its place in `built`.
+  size_t build(int32_t g, const Selection& selection) {
     const Graph& source = *module.graphs[static_cast<size_t>(g)];
+    const size_t place = built.size();
     Built& b = built.emplace_back();
+    b.module_graph = g;
     b.value_ids = selection.values;
     b.node_ids = selection.nodes;
     b.index_of.assign(source.values.size(), -1);
     for (size_t i = 0; i < selection.values.size(); ++i) {
       b.index_of[static_cast<size_t>(selection.values[i])] = static_cast<int32_t>(i);
     }
-    for (const ValueId id : selection.inputs)
-      b.inputs.push_back(b.index_of[static_cast<size_t>(id)]);
-    for (const ValueId id : selection.outputs)
-      b.outputs.push_back(b.index_of[static_cast<size_t>(id)]);
     std::vector<int32_t> node_index(source.nodes.size(), -1);
     for (size_t i = 0; i < selection.nodes.size(); ++i) {
       node_index[static_cast<size_t>(selection.nodes[i])] = static_cast<int32_t>(i);
     }
-    for (const ValueId id : selection.values)
-      b.values.push_back(value(b, source.value(id), node_index));
-    for (const int32_t input : b.inputs) {
-      if (source.value(selection.values[static_cast<size_t>(input)]).constant == kNone) {
-        b.values[static_cast<size_t>(input)].role = BP_ROLE_INPUT;
-      }
+    for (const ValueId id : selection.values) b.values.push_back(value(source.value(id), node_index));
+    for (const ValueId id : selection.inputs) {
+      b.inputs.push_back(b.index_of[static_cast<size_t>(id)]);
+      b.values[static_cast<size_t>(b.inputs.back())].role = BP_ROLE_INPUT;
+    }
+    for (const ValueId id : selection.outputs) {
+      const int32_t index = b.index_of[static_cast<size_t>(id)];
+      b.outputs.push_back({index, BP_OUTPUT_RESULT, -1, 0});
+      bp_value_t& v = b.values[static_cast<size_t>(index)];
+      if (v.role == BP_ROLE_INTERMEDIATE) v.role = BP_ROLE_OUTPUT;
     }
     for (const NodeId n : selection.nodes) {
-      b.nodes.push_back(node(b, source.nodes[static_cast<size_t>(n)]));
-      b.nodes.back().debug_id = static_cast<uint32_t>(n);
-      if (!node_flags.empty()) b.nodes.back().flags = node_flags[static_cast<size_t>(n)];
+      const bp_node_t made = node(b, source.nodes[static_cast<size_t>(n)]);
+      b.nodes.push_back(made);
+      b.nodes.back().debug_id = (static_cast<uint64_t>(g) << 32U) + static_cast<uint64_t>(n) + 1;
+      if (!node_flags.empty()) b.nodes.back().flags = node_flags[static_cast<size_t>(g)][static_cast<size_t>(n)];
     }
-    bind_symbols(b, source);
-    finish(b, source);
+    return place;
   }
 
-  void finish(Built& b, const Graph& source) const {
-    b.graph.struct_size = sizeof(bp_graph_t);
-    b.graph.value_stride = sizeof(bp_value_t);
-    b.graph.node_stride = sizeof(bp_node_t);
-    b.graph.arg_stride = sizeof(bp_arg_t);
-    b.graph.symbol_stride = sizeof(bp_symbol_t);
-    b.graph.num_values = static_cast<uint32_t>(b.values.size());
-    b.graph.num_nodes = static_cast<uint32_t>(b.nodes.size());
-    b.graph.num_symbols = static_cast<uint32_t>(b.symbols.size());
-    b.graph.num_inputs = static_cast<uint32_t>(b.inputs.size());
-    b.graph.num_outputs = static_cast<uint32_t>(b.outputs.size());
-    b.graph.values = b.values.data();
-    b.graph.nodes = b.nodes.data();
-    b.graph.symbols = b.symbols.data();
-    b.graph.inputs = b.inputs.data();
-    b.graph.outputs = b.outputs.data();
-    b.graph.name = view(source.name);
+  // Once everything is built: sources of symbols, and the addresses that could still move.
+  void finish() {
+    for (size_t i = 0; i < built.size(); ++i) give_symbols(static_cast<int32_t>(i));
+    for (Built& b : built) graphs.push_back(&b.graph);
+    for (Built& b : built) {
+      b.graph.struct_size = sizeof(bp_graph_t);
+      b.graph.name = view(module.graphs[static_cast<size_t>(b.module_graph)]->name);
+      b.graph.values = array_of(b.values);
+      b.graph.nodes = array_of(b.nodes);
+      b.graph.symbols = array_of(symbols);
+      b.graph.outputs = array_of(b.outputs);
+      b.graph.inputs = b.inputs.data();
+      b.graph.num_inputs = static_cast<uint32_t>(b.inputs.size());
+      b.graph.graphs = graphs.data();
+      b.graph.num_graphs = static_cast<uint32_t>(graphs.size());
+    }
   }
 
-  bool written(const Value& value) const {
-    if (value.role != Role::buffer || value.constant == kNone) return false;
-    const std::string& fqn = module.constants[static_cast<size_t>(value.constant)].fqn;
-    const auto& outputs = module.root().outputs;
-    return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) {
-      return o.kind == Output::Kind::buffer_mutation && o.target == fqn;
-    });
-  }
-
-  bp_value_t value(Built& b, const Value& source, const std::vector<int32_t>& node_index) {
+  bp_value_t value(const Value& source, const std::vector<int32_t>& node_index) {
     bp_value_t v{};
     v.name = view(source.name);
-    v.kind = static_cast<uint32_t>(source.kind);
-    v.role = role_of(source, written(source));
+    v.role = role_of(source.role);
     v.producer = source.producer == kNone ? -1 : node_index[static_cast<size_t>(source.producer)];
-    v.symbol = -1;
-    if (source.kind == ValueKind::sym_int) {
-      v.dtype = abi_dtype(DType::i64);
-      if (source.has_expr) v.symbol = symbol(b, source.expr);
-      return v;
-    }
-    if (source.kind != ValueKind::tensor) {
-      v.dtype = abi_dtype(source.kind == ValueKind::sym_bool ? DType::boolean : DType::f64);
-      return v;
+    v.scalar = {0, -1, -1};
+    switch (source.kind) {
+      case ValueKind::sym_int:
+        v.kind = BP_VALUE_SYM_INT;
+        v.dtype = abi_dtype(DType::i64);
+        v.scalar = source.has_expr ? dimension(source.expr) : bp_dim_t{INT64_MAX, -1, -1};
+        return v;
+      case ValueKind::sym_float:
+        v.kind = BP_VALUE_SYM_FLOAT;
+        v.dtype = abi_dtype(DType::f64);
+        return v;
+      case ValueKind::sym_bool:
+        v.kind = BP_VALUE_SYM_BOOL;
+        v.dtype = abi_dtype(DType::boolean);
+        return v;
+      default: break;
     }
     v.dtype = abi_dtype(source.type.dtype);
     v.rank = static_cast<uint32_t>(source.type.sizes.size());
-    v.dims = dims.keep(dimensions(b, source.type.sizes));
+    v.dims = dims.keep(dimensions(source.type.sizes));
+    std::vector<SymInt> strides = source.type.strides;
+    if (source.constant != kNone || strides.size() != source.type.sizes.size()) strides = dense(source.type.sizes);
+    v.dim_order = bytes.keep(order_of(strides));
+    v.strides = dims.keep(dimensions(strides));
     if (source.constant != kNone) {
-      Constant& constant = module.constants[static_cast<size_t>(source.constant)];
+      const Constant& constant = module.constants[static_cast<size_t>(source.constant)];
       v.fqn = view(constant.fqn);
+      v.key = keep(data.key_of(constant, module.buffers));
       v.data = blob(constant);
-    } else if (!is_contiguous(module.symbols, source.type)) {
-      v.strides = dims.keep(dimensions(b, source.type.strides));
     }
     return v;
   }
 
+  std::vector<SymInt> dense(const std::vector<SymInt>& sizes) {
+    std::vector<SymInt> strides(sizes.size(), SymInt(1));
+    for (size_t d = sizes.size(); d-- > 1;) strides[d - 1] = module.symbols.mul(strides[d], sizes[d]);
+    return strides;
+  }
+
+  std::vector<uint8_t> order_of(const std::vector<SymInt>& strides) const {
+    std::vector<uint8_t> order(strides.size());
+    std::iota(order.begin(), order.end(), uint8_t{0});
+    const auto size = [&](uint8_t d) { return module.symbols.hint(strides[d]).value_or(1); };
+    std::stable_sort(order.begin(), order.end(), [&](uint8_t a, uint8_t b) { return size(a) > size(b); });
+    return order;
+  }
+
   bp_blob_t blob(const Constant& constant) {
-    const auto data = dense_bytes(constant, module.buffers);
-    bp_blob_t out{data.data(), data.size(), 1, 0, 0};
-    while (out.align < 64 && reinterpret_cast<uintptr_t>(out.ptr) % (out.align * 2) == 0)
-      out.align *= 2;
-    if (!with_ids) return out;
+    const auto dense_data = dense_bytes(constant, module.buffers);
+    bp_blob_t out{dense_data.data(), dense_data.size(), 1, 0, 0};
+    while (out.align < 64 && reinterpret_cast<uintptr_t>(out.ptr) % (out.align * 2) == 0) out.align *= 2;
     const ContentId& id = content_id(constant, module.buffers);
     for (size_t i = 0; i < 8; ++i) {
       out.id_lo |= uint64_t{id[i]} << (8 * i);
@@ -278,86 +275,96 @@ struct AbiGraph::Impl {
     return out;
   }
 
-  std::vector<bp_dim_t> dimensions(Built& b, const std::vector<SymInt>& sizes) {
+  bp_dim_t dimension(SymInt size) {
+    if (size.is_constant()) return {size.constant(), -1, -1};
+    return {module.symbols.upper_bound(size).value_or(INT64_MAX), symbol(size), -1};
+  }
+
+  std::vector<bp_dim_t> dimensions(const std::vector<SymInt>& sizes) {
     std::vector<bp_dim_t> out;
-    for (const SymInt size : sizes) {
-      if (size.is_constant()) {
-        out.push_back({size.constant(), -1, 0});
-      } else {
-        out.push_back({module.symbols.upper_bound(size).value_or(INT64_MAX), symbol(b, size), 0});
-      }
-    }
+    for (const SymInt size : sizes) out.push_back(dimension(size));
     return out;
   }
 
   // The entry of an expression; those of its symbols come before it.
-  int32_t symbol(Built& b, SymInt expression) {
-    if (const auto found = b.symbol_of.find(expression.index()); found != b.symbol_of.end())
-      return found->second;
+  int32_t symbol(SymInt expression) {
+    if (const auto found = symbol_of.find(expression.index()); found != symbol_of.end()) return found->second;
     bp_symbol_t s{};
     const Range range = module.symbols.range(expression);
     s.min = range.min;
     s.max = range.max;
     s.multiple_of = 1;
     s.typical = module.symbols.hint(expression).value_or(-1);
-    s.given_by = s.given_dim = -1;
+    s.source = BP_SOURCE_NONE;
     if (const auto bare = module.symbols.as_symbol(expression)) {
       s.name = view(module.symbols.info(*bare).name);
+      s.expr = {nullptr, 0, sizeof(bp_sym_token_t)};
     } else {
       s.name = keep(module.symbols.text(expression));
-      std::vector<int64_t> tokens;
-      postfix(b, expression, tokens);
-      s.num_tokens = tokens.size() / 2;
-      s.tokens = ints.keep(std::move(tokens));
+      std::vector<bp_sym_token_t> list;
+      postfix(expression, list);
+      const auto count = static_cast<uint32_t>(list.size());
+      s.expr = {tokens.keep(std::move(list)), count, sizeof(bp_sym_token_t)};
     }
-    const auto index = static_cast<int32_t>(b.symbols.size());
-    b.symbols.push_back(s);
-    b.symbol_of.emplace(expression.index(), index);
+    const auto index = static_cast<int32_t>(symbols.size());
+    symbols.push_back(s);
+    symbol_of.emplace(expression.index(), index);
     return index;
   }
 
-  void postfix(Built& b, SymInt expression, std::vector<int64_t>& tokens) {
+  void postfix(SymInt expression, std::vector<bp_sym_token_t>& out) {
     if (expression.is_constant()) {
-      tokens.insert(tokens.end(), {BP_TOK_CONST, expression.constant()});
+      out.push_back({BP_SYM_CONSTANT, 0, expression.constant()});
       return;
     }
     const SymNode node = module.symbols.node(expression);
     if (node.op == SymOp::constant) {
-      tokens.insert(tokens.end(), {BP_TOK_CONST, node.payload});
-      return;
+      out.push_back({BP_SYM_CONSTANT, 0, node.payload});
+    } else if (node.op == SymOp::symbol) {
+      out.push_back({BP_SYM_SYMBOL, 0, symbol(expression)});
+    } else {
+      for (const SymInt operand : node.operands) postfix(operand, out);
+      out.push_back({token_of(node.op), static_cast<uint32_t>(node.operands.size()), 0});
     }
-    if (node.op == SymOp::symbol) {
-      tokens.insert(tokens.end(), {BP_TOK_SYMBOL, symbol(b, expression)});
-      return;
-    }
-    const bool fold = node.op == SymOp::add || node.op == SymOp::mul || node.op == SymOp::max ||
-                      node.op == SymOp::min;
-    for (size_t i = 0; i < node.operands.size(); ++i) {
-      postfix(b, node.operands[i], tokens);
-      if (fold && i > 0) tokens.insert(tokens.end(), {token_of(node.op), 0});
-    }
-    if (!fold) tokens.insert(tokens.end(), {token_of(node.op), 0});
   }
 
-  // Says which input's dimension, or which scalar result, gives each symbol.
-  void bind_symbols(Built& b, const Graph& source) const {
-    const auto give = [&](SymInt size, int32_t value, int32_t dim) {
-      const auto found = size.is_constant() ? b.symbol_of.end() : b.symbol_of.find(size.index());
-      if (found == b.symbol_of.end() || b.symbols[static_cast<size_t>(found->second)].given_by >= 0)
-        return;
-      b.symbols[static_cast<size_t>(found->second)].given_by = value;
-      b.symbols[static_cast<size_t>(found->second)].given_dim = dim;
+  // Notes for each symbol which input's dimension, or which node's result, gives it.
+  void give_symbols(int32_t place) {
+    const Built& b = built[static_cast<size_t>(place)];
+    const Graph& source = *module.graphs[static_cast<size_t>(b.module_graph)];
+    const auto give = [&](SymInt size, const bp_symbol_t& from) {
+      const auto found = size.is_constant() ? symbol_of.end() : symbol_of.find(size.index());
+      if (found == symbol_of.end()) return;
+      bp_symbol_t& s = symbols[static_cast<size_t>(found->second)];
+      if (s.source != BP_SOURCE_NONE) return;
+      s.source = from.source;
+      s.source_graph = place;
+      s.source_index = from.source_index;
+      s.source_dim = from.source_dim;
+      s.source_output = from.source_output;
     };
-    for (const int32_t input : b.inputs) {
-      const Value& value = source.value(b.value_ids[static_cast<size_t>(input)]);
-      if (value.kind == ValueKind::sym_int && value.has_expr) give(value.expr, input, -1);
-      for (size_t d = 0; d < value.type.sizes.size(); ++d)
-        give(value.type.sizes[d], input, static_cast<int32_t>(d));
+    const auto give_all = [&](const Value& value, bp_symbol_t from) {
+      from.source_dim = -1;
+      if (value.kind == ValueKind::sym_int && value.has_expr) give(value.expr, from);
+      for (size_t d = 0; d < value.type.sizes.size(); ++d) {
+        from.source_dim = static_cast<int32_t>(d);
+        give(value.type.sizes[d], from);
+      }
+    };
+    bp_symbol_t from{};
+    from.source = BP_SOURCE_INPUT;
+    for (size_t i = 0; i < b.inputs.size(); ++i) {
+      from.source_index = static_cast<int32_t>(i);
+      give_all(source.value(b.value_ids[static_cast<size_t>(b.inputs[i])]), from);
     }
-    for (size_t i = 0; i < b.value_ids.size(); ++i) {
-      const Value& value = source.value(b.value_ids[i]);
-      if (value.kind == ValueKind::sym_int && value.has_expr)
-        give(value.expr, static_cast<int32_t>(i), -1);
+    from.source = BP_SOURCE_NODE;
+    for (size_t n = 0; n < b.node_ids.size(); ++n) {
+      const Node& node = source.nodes[static_cast<size_t>(b.node_ids[n])];
+      from.source_index = static_cast<int32_t>(n);
+      for (size_t o = 0; o < node.outputs.size(); ++o) {
+        from.source_output = static_cast<int32_t>(o);
+        if (node.outputs[o] != kNone) give_all(source.value(node.outputs[o]), from);
+      }
     }
   }
 
@@ -369,21 +376,19 @@ struct AbiGraph::Impl {
     n.source = view(source.origin.source);
     std::vector<bp_arg_t> list;
     for (const NamedArgument& arg : source.args) list.push_back(argument(b, arg));
-    n.num_args = static_cast<uint32_t>(list.size());
-    n.args = args.keep(std::move(list));
+    n.args = {nullptr, static_cast<uint32_t>(list.size()), sizeof(bp_arg_t)};
+    n.args.data = args.keep(std::move(list));
     std::vector<int32_t> outs;
-    for (const ValueId out : source.outputs)
-      outs.push_back(out == kNone ? -1 : b.index_of[static_cast<size_t>(out)]);
+    for (const ValueId out : source.outputs) outs.push_back(out == kNone ? -1 : b.index_of[static_cast<size_t>(out)]);
     n.num_outs = static_cast<uint32_t>(outs.size());
     n.outs = indices.keep(std::move(outs));
     return n;
   }
 
-  template <class T, class Kept>
-  static void list(bp_arg_t& out, uint32_t kind, const Kept*& slot, Pool<T>& pool,
-                   std::vector<T> items) {
+  template <class T>
+  static void list(bp_arg_t& out, uint32_t kind, const T*& slot, Pool<T>& pool, std::vector<T> items) {
     out.kind = kind;
-    out.n = static_cast<uint32_t>(items.size());
+    out.count = static_cast<uint32_t>(items.size());
     slot = pool.keep(std::move(items));
   }
 
@@ -395,20 +400,19 @@ struct AbiGraph::Impl {
       out.kind = kind;
       out.v.i = i;
     };
-    if (const auto* ref = std::get_if<ValueRef>(&a))
-      number(BP_ARG_VALUE, b.index_of[static_cast<size_t>(ref->id)]);
+    if (const auto* ref = std::get_if<ValueRef>(&a)) number(BP_ARG_VALUE, b.index_of[static_cast<size_t>(ref->id)]);
     if (const auto* i = std::get_if<int64_t>(&a)) number(BP_ARG_INT, *i);
     if (const auto* flag = std::get_if<bool>(&a)) number(BP_ARG_BOOL, *flag ? 1 : 0);
-    if (const auto* dtype = std::get_if<DType>(&a))
-      number(BP_ARG_DTYPE, static_cast<int64_t>(*dtype));
-    if (const auto* format = std::get_if<MemoryFormat>(&a))
-      number(BP_ARG_MEMORY_FORMAT, static_cast<int64_t>(*format));
-    if (const auto* layout = std::get_if<Layout>(&a))
-      number(BP_ARG_LAYOUT, static_cast<int64_t>(*layout));
+    if (const auto* format = std::get_if<MemoryFormat>(&a)) number(BP_ARG_MEMORY_FORMAT, static_cast<int64_t>(*format));
+    if (const auto* layout = std::get_if<Layout>(&a)) number(BP_ARG_LAYOUT, static_cast<int64_t>(*layout));
     if (const auto* graph = std::get_if<GraphRef>(&a)) number(BP_ARG_GRAPH, body(graph->index));
     if (const auto* f = std::get_if<double>(&a)) {
       out.kind = BP_ARG_FLOAT;
       out.v.f = *f;
+    }
+    if (const auto* dtype = std::get_if<DType>(&a)) {
+      out.kind = BP_ARG_DTYPE;
+      out.v.dtype = abi_dtype(*dtype);
     }
     if (const auto* text = std::get_if<std::string>(&a)) {
       out.kind = BP_ARG_STRING;
@@ -416,8 +420,12 @@ struct AbiGraph::Impl {
     }
     if (const auto* device = std::get_if<DeviceArg>(&a)) {
       out.kind = BP_ARG_DEVICE;
-      out.v.s = keep(device->index < 0 ? device->type
-                                       : device->type + ":" + std::to_string(device->index));
+      out.v.device = device_of(*device);
+    }
+    if (const auto* complex = std::get_if<std::complex<double>>(&a)) {
+      out.kind = BP_ARG_COMPLEX;
+      out.v.re_im[0] = complex->real();
+      out.v.re_im[1] = complex->imag();
     }
     lists(b, a, out);
     return out;
@@ -426,8 +434,7 @@ struct AbiGraph::Impl {
   void lists(Built& b, const Argument& a, bp_arg_t& out) {
     if (const auto* values = std::get_if<ValueList>(&a)) {
       std::vector<int32_t> ids;
-      for (const ValueId id : values->ids)
-        ids.push_back(id == kNone ? -1 : b.index_of[static_cast<size_t>(id)]);
+      for (const ValueId id : values->ids) ids.push_back(id == kNone ? -1 : b.index_of[static_cast<size_t>(id)]);
       list(out, BP_ARG_VALUES, out.v.values, indices, std::move(ids));
     } else if (const auto* elements = std::get_if<IntList>(&a)) {
       int_list(b, *elements, out);
@@ -435,103 +442,109 @@ struct AbiGraph::Impl {
       list(out, BP_ARG_FLOATS, out.v.floats, floats, *doubles);
     } else if (const auto* bools = std::get_if<std::vector<bool>>(&a)) {
       list(out, BP_ARG_BOOLS, out.v.bools, bytes, {bools->begin(), bools->end()});
-    } else if (const auto* complex = std::get_if<std::complex<double>>(&a)) {
-      list(out, BP_ARG_COMPLEX, out.v.floats, floats, {complex->real(), complex->imag()});
     } else if (const auto* names = std::get_if<std::vector<std::string>>(&a)) {
       std::vector<bp_str_t> views(names->size());
       std::transform(names->begin(), names->end(), views.begin(), view);
       list(out, BP_ARG_STRINGS, out.v.strings, texts, std::move(views));
     } else if (const auto* rows = std::get_if<std::vector<std::vector<int64_t>>>(&a)) {
-      std::vector<bp_ints_t> views;
-      for (const auto& row : *rows) views.push_back({row.data(), row.size()});
-      list(out, BP_ARG_NESTED_INTS, out.v.nested_ints, nested_ints, std::move(views));
+      nested(*rows, BP_ARG_INTS, ints, &bp_arg_t::v, out);
     } else if (const auto* lines = std::get_if<std::vector<std::vector<double>>>(&a)) {
-      std::vector<bp_floats_t> views;
-      for (const auto& row : *lines) views.push_back({row.data(), row.size()});
-      list(out, BP_ARG_NESTED_FLOATS, out.v.nested_floats, nested_floats, std::move(views));
+      nested(*lines, BP_ARG_FLOATS, floats, &bp_arg_t::v, out);
     }
   }
 
+  template <class T, class Union>
+  void nested(const std::vector<std::vector<T>>& rows, uint32_t kind, Pool<T>& pool, Union bp_arg_t::*v, bp_arg_t& out) {
+    std::vector<bp_arg_t> list_of_lists;
+    for (const std::vector<T>& row : rows) {
+      bp_arg_t inner{};
+      inner.kind = kind;
+      inner.count = static_cast<uint32_t>(row.size());
+      const T* kept = pool.keep(row);
+      if constexpr (std::is_same_v<T, double>) {
+        (inner.*v).floats = kept;
+      } else {
+        (inner.*v).ints = kept;
+      }
+      list_of_lists.push_back(inner);
+    }
+    out.kind = BP_ARG_LIST;
+    out.count = static_cast<uint32_t>(list_of_lists.size());
+    out.v.list = {nullptr, out.count, sizeof(bp_arg_t)};
+    out.v.list.data = args.keep(std::move(list_of_lists));
+  }
+
   void int_list(Built& b, const IntList& elements, bp_arg_t& out) {
-    if (std::all_of(elements.begin(), elements.end(),
-                    [](const IntElement& e) { return e.is_literal(); })) {
+    if (std::all_of(elements.begin(), elements.end(), [](const IntElement& e) { return e.is_literal(); })) {
       std::vector<int64_t> numbers;
       for (const IntElement& e : elements) numbers.push_back(e.literal);
       list(out, BP_ARG_INTS, out.v.ints, ints, std::move(numbers));
       return;
     }
+    const Graph& source = *module.graphs[static_cast<size_t>(b.module_graph)];
     std::vector<bp_dim_t> mixed;
     for (const IntElement& e : elements) {
-      mixed.push_back(
-          {e.literal, e.is_literal() ? -1 : b.index_of[static_cast<size_t>(e.value)], 0});
+      if (e.is_literal()) {
+        mixed.push_back({e.literal, -1, -1});
+        continue;
+      }
+      const Value& value = source.value(e.value);
+      bp_dim_t dim = value.has_expr ? dimension(value.expr) : bp_dim_t{INT64_MAX, -1, -1};
+      dim.value = b.index_of[static_cast<size_t>(e.value)];
+      mixed.push_back(dim);
     }
     list(out, BP_ARG_DIMS, out.v.dims, dims, std::move(mixed));
   }
 
   int64_t body(int32_t module_index) {
-    const auto known = std::find(body_graphs.begin(), body_graphs.end(), module_index);
-    if (known != body_graphs.end()) return known - body_graphs.begin();
-    const size_t slot = bodies.size();
-    body_graphs.push_back(module_index);
-    bodies.push_back(nullptr);
-    build(module_index, everything(*module.graphs[static_cast<size_t>(module_index)]), {});
-    // `built` grew by this body and, behind it, by the bodies inside it.
-    for (Built& b : built) {
-      if (b.graph.name.ptr == module.graphs[static_cast<size_t>(module_index)]->name.data())
-        bodies[slot] = &b.graph;
+    for (size_t i = 1; i < built.size(); ++i) {
+      if (built[i].module_graph == module_index) return static_cast<int64_t>(i);
     }
-    return static_cast<int64_t>(slot);
-  }
-
-  void link() {
-    for (Built& b : built) {
-      b.graph.num_graphs = static_cast<uint32_t>(bodies.size());
-      b.graph.graphs = bodies.data();
-    }
+    return static_cast<int64_t>(build(module_index, everything(*module.graphs[static_cast<size_t>(module_index)])));
   }
 };
 
 bp_dtype_t abi_dtype(DType dtype) {
   const auto bits = static_cast<uint8_t>(size_of(dtype) * 8);
-  uint8_t code = BP_INT;
+  uint8_t code = BP_DT_INT;
   switch (dtype) {
     using enum DType;
     case u8:
     case u16:
     case u32:
     case u64:
-      code = BP_UINT;
+      code = BP_DT_UINT;
       break;
     case f16:
     case f32:
     case f64:
-      code = BP_FLOAT;
+      code = BP_DT_FLOAT;
       break;
     case c32:
     case c64:
     case c128:
-      code = BP_COMPLEX;
+      code = BP_DT_COMPLEX;
       break;
     case boolean:
-      code = BP_BOOL;
+      code = BP_DT_BOOL;
       break;
     case bf16:
-      code = BP_BFLOAT;
+      code = BP_DT_BFLOAT;
       break;
     case f8e5m2:
-      code = BP_F8_E5M2;
+      code = BP_DT_F8E5M2;
       break;
     case f8e4m3fn:
-      code = BP_F8_E4M3FN;
+      code = BP_DT_F8E4M3FN;
       break;
     case f8e5m2fnuz:
-      code = BP_F8_E5M2FNUZ;
+      code = BP_DT_F8E5M2FNUZ;
       break;
     case f8e4m3fnuz:
-      code = BP_F8_E4M3FNUZ;
+      code = BP_DT_F8E4M3FNUZ;
       break;
     case f8e8m0fnu:
-      code = BP_F8_E8M0FNU;
+      code = BP_DT_F8E8M0FNU;
       break;
     default:
       break;
@@ -572,33 +585,27 @@ GraphPart make_part(const Module& module, int32_t graph, std::vector<NodeId> nod
   return part;
 }
 
-AbiGraph::AbiGraph(Module& module, std::span<const uint32_t> node_flags)
-    : impl_(std::make_unique<Impl>(module, false)) {
-  impl_->build(0, everything(module.root()), node_flags);
-  impl_->link();
+AbiGraph::AbiGraph(Module& module, const DataSet& data, std::span<const std::vector<uint32_t>> node_flags)
+    : impl_(std::make_unique<Impl>(module, data)) {
+  impl_->node_flags = node_flags;
+  impl_->build(0, everything(module.root()));
+  impl_->finish();
 }
 
-AbiGraph::AbiGraph(Module& module, const GraphPart& part)
-    : impl_(std::make_unique<Impl>(module, true)) {
-  impl_->build(part.graph, of_part(*module.graphs[static_cast<size_t>(part.graph)], part), {});
-  impl_->link();
+AbiGraph::AbiGraph(Module& module, const DataSet& data, const GraphPart& part)
+    : impl_(std::make_unique<Impl>(module, data)) {
+  impl_->build(part.graph, of_part(*module.graphs[static_cast<size_t>(part.graph)], part));
+  impl_->finish();
 }
 
 AbiGraph::~AbiGraph() = default;
 
-const bp_graph_t* AbiGraph::get() const {
-  return &impl_->built.front().graph;
-}
-std::span<const ValueId> AbiGraph::value_ids() const {
-  return impl_->built.front().value_ids;
-}
-std::span<const NodeId> AbiGraph::node_ids() const {
-  return impl_->built.front().node_ids;
-}
-int32_t AbiGraph::module_graph(uint32_t claimed) const {
-  return claimed == 0                           ? 0
-         : claimed <= impl_->body_graphs.size() ? impl_->body_graphs[claimed - 1]
-                                                : -1;
+const bp_graph_t* AbiGraph::get() const { return &impl_->built.front().graph; }
+std::span<const ValueId> AbiGraph::value_ids() const { return impl_->built.front().value_ids; }
+std::span<const NodeId> AbiGraph::node_ids() const { return impl_->built.front().node_ids; }
+int32_t AbiGraph::module_graph(int32_t index) const {
+  if (index < 0 || static_cast<size_t>(index) >= impl_->built.size()) return -1;
+  return impl_->built[static_cast<size_t>(index)].module_graph;
 }
 
 }  // namespace backplane::lower

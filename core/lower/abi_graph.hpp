@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "lower/data_set.hpp"
 
 namespace backplane::lower {
 
@@ -22,24 +23,25 @@ struct GraphPart {
 // The part that `nodes` are: what goes in and what comes out.
 [[nodiscard]] GraphPart make_part(const Module& module, int32_t graph, std::vector<NodeId> nodes);
 
-// The structs and all that they point to. Indices of values and nodes in `get()` are those of the
-// graph itself for a whole graph; for a part they are counted anew, see value_ids.
+// The structs and all that they point to. Indices of values and nodes are those of the module's graph
+// for a whole method; of a part they are counted anew, see value_ids. Constants have their keys and
+// ids. State comes as inputs.
 class AbiGraph {
  public:
-  // A whole method with its bodies; `node_flags` (BP_NODE_*) are by node of the root graph, or
-  // empty.
-  AbiGraph(Module& module, std::span<const uint32_t> node_flags);
-  AbiGraph(Module& module, const GraphPart& part);
+  // A whole method with its bodies; `node_flags` (BP_NODE_*) are by graph and node, or empty.
+  AbiGraph(Module& module, const DataSet& data, std::span<const std::vector<uint32_t>> node_flags);
+  AbiGraph(Module& module, const DataSet& data, const GraphPart& part);
   ~AbiGraph();
   AbiGraph(const AbiGraph&) = delete;
   AbiGraph& operator=(const AbiGraph&) = delete;
 
   [[nodiscard]] const bp_graph_t* get() const;
-  // Of a part: the module's value for each value index of the structs.
+  // The module's value for each value index of graphs[0].
   [[nodiscard]] std::span<const ValueId> value_ids() const;
+  // The module's node of a node index of graphs[0].
   [[nodiscard]] std::span<const NodeId> node_ids() const;
-  // Graph indices of claims (1…: get()->graphs) as indices into Module::graphs.
-  [[nodiscard]] int32_t module_graph(uint32_t claimed) const;
+  // What graphs[i] is in Module::graphs; -1 if there is no such graph.
+  [[nodiscard]] int32_t module_graph(int32_t index) const;
 
  private:
   struct Impl;

@@ -39,8 +39,11 @@ void DataSet::add(const Constant& constant, Buffers& buffers) {
   const ContentId& id = content_id(constant, buffers);
   Contents& contents = contents_[constant.fqn];
   if (contents.contains(id)) return;
-  contents.emplace(id, NamedData{constant.fqn, dense_bytes(constant, buffers), kConstantAlignment,
-                                 layout_of(constant)});
+  contents.emplace(id, Entry{{constant.fqn, dense_bytes(constant, buffers), kConstantAlignment, layout_of(constant)}, false});
+}
+
+void DataSet::use(const Constant& constant, Buffers& buffers) {
+  contents_.find(constant.fqn)->second.at(content_id(constant, buffers)).used = true;
 }
 
 Status DataSet::add_blob(std::string_view key, Bytes bytes, uint32_t alignment) {
@@ -65,8 +68,9 @@ std::string DataSet::key_of(const Constant& constant, Buffers& buffers) const {
 std::vector<NamedData> DataSet::list() const {
   std::vector<NamedData> all;
   for (const auto& [fqn, contents] : contents_) {
-    for (const auto& [id, data] : contents) {
-      all.push_back(data);
+    for (const auto& [id, entry] : contents) {
+      if (!entry.used) continue;
+      all.push_back(entry.data);
       if (contents.size() > 1) all.back().key = with_id(fqn, id);
     }
   }

@@ -38,7 +38,7 @@ std::string runtime_operator(const ops::Table& ops, const Node& node) {
   return copy == nullptr ? schema.out : copy->out;
 }
 
-void collect_constants(const EmitInput& input) {
+void use_constants(const EmitInput& input) {
   if (input.inline_constants) return;
   for (size_t g = 0; g < input.module.graphs.size(); ++g) {
     const Graph& graph = *input.module.graphs[g];
@@ -46,14 +46,10 @@ void collect_constants(const EmitInput& input) {
       const Value& value = graph.value(id);
       if (value.constant == kNone) return;
       const Constant& constant = input.module.constants[static_cast<size_t>(value.constant)];
-      if (!input.state.contains(constant.fqn)) input.data.add(constant, input.module.buffers);
+      if (!input.state.contains(constant.fqn)) input.data.use(constant, input.module.buffers);
     };
     for (const int32_t item : input.schedules[g].order) {
-      if (item < 0) {
-        const DelegateSite& site = input.schedules[g].delegates[static_cast<size_t>(-1 - item)];
-        std::for_each(site.inputs.begin(), site.inputs.end(), note);
-        continue;
-      }
+      if (item < 0) continue;
       for (const NamedArgument& arg : graph.nodes[static_cast<size_t>(item)].args)
         for_each_value(arg.value, note);
     }

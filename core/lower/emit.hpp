@@ -50,8 +50,8 @@ struct EmitInput {
 // "aten::sym_size.int". Empty for control flow and for operators without a schema.
 [[nodiscard]] std::string runtime_operator(const ops::Table& ops, const Node& node);
 
-// Notes all constants that the kernels of the method need, so that keys can be given.
-void collect_constants(const EmitInput& input);
+// Marks the constants that the kernels of the method need; all constants have been added.
+void use_constants(const EmitInput& input);
 
 // unsupported names the node. `memory` gets the plan's sizes.
 [[nodiscard]] Result<pte::Plan> emit(const EmitInput& input, MemoryPlan& memory);
