@@ -47,8 +47,11 @@ struct Schema {
   std::string name;                   // "aten::add.Tensor"; "aten::relu"
   std::vector<Parameter> parameters;  // out arguments last
   std::vector<Return> returns;
-  std::string out;         // functional operator: its out form, "aten::add.out" (always set for aten)
-  std::string functional;  // in-place operator: "aten::add.Tensor" for "aten::add_.Tensor"
+  std::string out;         // functional operator: its out form, "aten::add.out"; empty if it writes,
+                           // or if a result is no tensor
+  std::string functional;  // in-place operator: "aten::add.Tensor" for "aten::add_.Tensor", which
+                           // takes the same arguments in the same order; where more than the
+                           // result was written, its results are followed by the new values
   std::string copy;        // view operator: "aten::permute_copy" for "aten::permute"
   bool core = false;       // tagged core ATen
   bool composite = false;  // CompositeImplicitAutograd: defined by other operators
@@ -72,7 +75,10 @@ class Table {
   [[nodiscard]] const Schema* find(std::string_view name) const;
   // Adds a schema from text; one that is there already is kept.
   Status add(std::string_view text);
-  // The out form's schema text is derived: functional schema + outputs. Null if unknown.
+  // The out form: torch's own where it has one, else the functional schema + `out` (or `out0`,
+  // `out1`, …) for each result. Bind by name: torch's lack dtype, layout, device and pin_memory
+  // where the functional one has them (the output says), and may have more with defaults. Null if
+  // unknown.
   [[nodiscard]] const Schema* find_out(const Schema& functional) const;
   // Names of all operators, sorted.
   [[nodiscard]] std::vector<std::string_view> names() const;

@@ -117,7 +117,7 @@ TEST_SUITE("core/symbols") {
     SymInt sum = 0;
     SymInt nested = t.symbol("a");
     SymInt power = t.symbol("a");
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < 5000; ++i) {
       const SymInt next = t.symbol("u" + std::to_string(i));
       sum = t.add(sum, next);
       nested = t.floor_div(nested, next);
@@ -126,7 +126,7 @@ TEST_SUITE("core/symbols") {
     for (const SymInt value : {sum, nested, power}) {
       (void)t.range(value);
       CHECK(t.text(value).size() < 100000);
-      CHECK(t.symbols_of(value).size() >= 20000);
+      CHECK(t.symbols_of(value).size() >= 5000);
       CHECK(t.evaluate(value, SymbolValues(t.num_symbols(), 1)).has_value());
     }
   }
