@@ -26,4 +26,20 @@ Status inline_wrappers(Module& module, const ops::Table& table);
 // that can't be expressed so, or memory that may be shared in unknown ways.
 Status functionalize(Module& module, const ops::Table& table);
 
+// Replaces arithmetic on sizes by its result where that is known, equal sizes by one value, and
+// drops the program's checks that hold for all sizes. What an input can't break (inputs are checked
+// against their ranges) is decided now; what depends on the data stays a check at run time.
+// invalid_argument: a check never holds; quotes its message.
+Status simplify_sizes(Module& module, const ops::Table& table);
+
+// Removes operators that hand their operand on: detach, copies, conversions to what it is, views of
+// the same sizes, dropout in evaluation.
+Status remove_noops(Module& module, const ops::Table& table);
+
+// Equal deterministic nodes become one.
+Status merge_common_subexpressions(Module& module, const ops::Table& table);
+
+// Removes nodes, values and bodies that nothing needs. Checks stay.
+Status remove_dead_code(Module& module, const ops::Table& table);
+
 }  // namespace backplane::passes

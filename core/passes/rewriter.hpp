@@ -85,6 +85,10 @@ class Rewriter {
   // says what a symbol is.
   Argument integer(SymInt size);
   Argument integers(std::span<const SymInt> sizes);
+  // Appends arithmetic on sizes (sym:: or aten::sym_size.int) that gives `expr`, if that is known;
+  // a comparison if `kind` is sym_bool.
+  ValueRef emit_symbolic(std::string_view op, std::vector<Argument> args,
+                         std::optional<SymInt> expr, ValueKind kind = ValueKind::sym_int);
   // A literal as a value, for places that take only values; a ValueRef as it is.
   ValueRef as_value(const Argument& argument);
 
@@ -121,7 +125,6 @@ class Rewriter {
   void note_sizes(ValueId id);
   ValueRef symbolic(SymInt size);
   std::optional<ValueRef> solve(size_t symbol);
-  ValueRef emit_symbolic(std::string_view op, std::vector<Argument> args, SymInt expr);
   void compact();
   void name_nodes();
 

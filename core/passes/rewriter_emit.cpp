@@ -54,7 +54,8 @@ std::vector<ValueRef> Rewriter::emit_all(std::string_view op, std::vector<Argume
   return results;
 }
 
-ValueRef Rewriter::emit_symbolic(std::string_view op, std::vector<Argument> args, SymInt expr) {
+ValueRef Rewriter::emit_symbolic(std::string_view op, std::vector<Argument> args,
+                                 std::optional<SymInt> expr, ValueKind kind) {
   if (!ok()) return {kNone};
   Node node;
   node.op = op;
@@ -66,9 +67,9 @@ ValueRef Rewriter::emit_symbolic(std::string_view op, std::vector<Argument> args
         {named ? std::string_view(node.schema->parameters[i].name) : "", std::move(args[i])});
   }
   Value value;
-  value.kind = ValueKind::sym_int;
-  value.expr = expr;
-  value.has_expr = true;
+  value.kind = kind;
+  value.expr = expr.value_or(0);
+  value.has_expr = expr.has_value();
   node.outputs.push_back(new_value(base_name(op), std::move(value)));
   const ValueRef result{node.outputs.back()};
   (void)keep(std::move(node));

@@ -23,8 +23,8 @@ constexpr std::array kOperations = {
     Operation{SymOp::pow, "sym::pow"},
     Operation{SymOp::shift_left, "sym::lshift"},
     Operation{SymOp::shift_right, "sym::rshift"},
-    Operation{SymOp::bit_and, "sym::and_"},
-    Operation{SymOp::bit_or, "sym::or_"},
+    Operation{SymOp::bit_and, "sym::and"},
+    Operation{SymOp::bit_or, "sym::or"},
 };
 
 constexpr int kMaxDepth = 100;
