@@ -238,6 +238,39 @@ void Backend::instance_destroy(bp_instance_t* instance) const {
     quietly([&] { table().instance_destroy(instance); });
 }
 
+const bp_state_t* Backend::state() const {
+  const auto* table = static_cast<const bp_state_t*>(extension(BP_EXT_STATE));
+  const bool complete = table != nullptr && BP_HAS(table, create) && BP_HAS(table, destroy) &&
+                        BP_HAS(table, reset) && BP_HAS(table, copy);
+  return complete ? table : nullptr;
+}
+
+Result<bp_session_t*> Backend::session_create(std::span<bp_program_t* const> programs) const {
+  const bp_state_t* table = state();
+  bp_session_t* session = nullptr;
+  if (table == nullptr) return session;
+  const auto count = static_cast<uint32_t>(programs.size());
+  BP_TRY(
+      checked(*plugin_, [&] { return table->create(handle_, programs.data(), count, &session); }));
+  return session;
+}
+
+void Backend::session_destroy(bp_session_t* session) const {
+  if (session != nullptr) quietly([&] { state()->destroy(session); });
+}
+
+Status Backend::session_reset(bp_session_t* session) const {
+  if (session == nullptr) return Ok{};
+  return checked(*plugin_, [&] { return state()->reset(session); });
+}
+
+Result<bp_session_t*> Backend::session_copy(bp_session_t* session) const {
+  bp_session_t* copy = nullptr;
+  if (session == nullptr) return copy;
+  BP_TRY(checked(*plugin_, [&] { return state()->copy(session, &copy); }));
+  return copy;
+}
+
 Status Backend::execute(bp_instance_t* instance, const bp_run_t& run) const {
   if (!BP_HAS(&table(), execute)) return lacks(*plugin_, "running (execute)");
   return checked(*plugin_, [&] { return table().execute(instance, &run); });

@@ -4,6 +4,7 @@
 // exceptions that cross the boundary are caught; slots that a plugin lacks are `unsupported`.
 #pragma once
 
+#include <backplane/ext/state.h>
 #include <backplane/plugin.h>
 #include <backplane/result.hpp>
 
@@ -97,6 +98,11 @@ class Backend {
   void unload(bp_program_t* program) const;
   Result<bp_instance_t*> instance_create(bp_program_t* program, bp_session_t* session) const;
   void instance_destroy(bp_instance_t* instance) const;
+  // bp.state/1. Null, without an error, if the plugin does not offer it. [any thread]
+  Result<bp_session_t*> session_create(std::span<bp_program_t* const> programs) const;
+  void session_destroy(bp_session_t* session) const;
+  Status session_reset(bp_session_t* session) const;
+  Result<bp_session_t*> session_copy(bp_session_t* session) const;
   // [one per instance]
   Status execute(bp_instance_t* instance, const bp_run_t& run) const;
   Status finish(bp_instance_t* instance, const bp_run_t& run) const;
@@ -111,6 +117,8 @@ class Backend {
   [[nodiscard]] const void* extension(std::string_view id) const;
 
  private:
+  [[nodiscard]] const bp_state_t* state() const;
+
   Backend(const Plugin& plugin, bp_backend_t* handle) : plugin_(&plugin), handle_(handle) {}
   const Plugin* plugin_;
   bp_backend_t* handle_;
