@@ -30,45 +30,75 @@ class Pool {
 uint32_t token_of(SymOp op) {
   switch (op) {
     using enum SymOp;
-    case symbol: return BP_SYM_SYMBOL;
-    case constant: return BP_SYM_CONSTANT;
-    case add: return BP_SYM_ADD;
-    case mul: return BP_SYM_MUL;
-    case floor_div: return BP_SYM_FLOOR_DIV;
-    case mod: return BP_SYM_MOD;
-    case ceil_div: return BP_SYM_CEIL_DIV;
-    case max: return BP_SYM_MAX;
-    case min: return BP_SYM_MIN;
-    case pow: return BP_SYM_POW;
-    case shift_left: return BP_SYM_SHIFT_LEFT;
-    case shift_right: return BP_SYM_SHIFT_RIGHT;
-    case bit_and: return BP_SYM_BIT_AND;
-    case bit_or: return BP_SYM_BIT_OR;
-    case eq: return BP_SYM_EQ;
-    case ne: return BP_SYM_NE;
-    case lt: return BP_SYM_LT;
-    case le: return BP_SYM_LE;
-    case logical_and: return BP_SYM_AND;
-    case logical_or: return BP_SYM_OR;
-    case logical_not: return BP_SYM_NOT;
-    case where: return BP_SYM_WHERE;
+    case symbol:
+      return BP_SYM_SYMBOL;
+    case constant:
+      return BP_SYM_CONSTANT;
+    case add:
+      return BP_SYM_ADD;
+    case mul:
+      return BP_SYM_MUL;
+    case floor_div:
+      return BP_SYM_FLOOR_DIV;
+    case mod:
+      return BP_SYM_MOD;
+    case ceil_div:
+      return BP_SYM_CEIL_DIV;
+    case max:
+      return BP_SYM_MAX;
+    case min:
+      return BP_SYM_MIN;
+    case pow:
+      return BP_SYM_POW;
+    case shift_left:
+      return BP_SYM_SHIFT_LEFT;
+    case shift_right:
+      return BP_SYM_SHIFT_RIGHT;
+    case bit_and:
+      return BP_SYM_BIT_AND;
+    case bit_or:
+      return BP_SYM_BIT_OR;
+    case eq:
+      return BP_SYM_EQ;
+    case ne:
+      return BP_SYM_NE;
+    case lt:
+      return BP_SYM_LT;
+    case le:
+      return BP_SYM_LE;
+    case logical_and:
+      return BP_SYM_AND;
+    case logical_or:
+      return BP_SYM_OR;
+    case logical_not:
+      return BP_SYM_NOT;
+    case where:
+      return BP_SYM_WHERE;
   }
   return BP_SYM_CONSTANT;
 }
 
 uint32_t role_of(Role role) {
   switch (role) {
-    case Role::input: return BP_ROLE_INPUT;
-    case Role::parameter: return BP_ROLE_PARAMETER;
-    case Role::buffer: return BP_ROLE_BUFFER;
-    case Role::constant: return BP_ROLE_CONSTANT;
-    case Role::intermediate: return BP_ROLE_INTERMEDIATE;
+    case Role::input:
+      return BP_ROLE_INPUT;
+    case Role::parameter:
+      return BP_ROLE_PARAMETER;
+    case Role::buffer:
+      return BP_ROLE_BUFFER;
+    case Role::constant:
+      return BP_ROLE_CONSTANT;
+    case Role::intermediate:
+      return BP_ROLE_INTERMEDIATE;
   }
   return BP_ROLE_INTERMEDIATE;
 }
 
 bp_devref_t device_of(const DeviceArg& device) {
-  const int32_t type = device.type == "cpu" ? BP_DEV_CPU : device.type == "cuda" ? BP_DEV_CUDA : device.type == "mps" ? BP_DEV_METAL : 0;
+  const int32_t type = device.type == "cpu"    ? BP_DEV_CPU
+                       : device.type == "cuda" ? BP_DEV_CUDA
+                       : device.type == "mps"  ? BP_DEV_METAL
+                                               : 0;
   return {type, std::max(device.index, 0)};
 }
 
@@ -173,7 +203,8 @@ struct AbiGraph::Impl {
     for (size_t i = 0; i < selection.nodes.size(); ++i) {
       node_index[static_cast<size_t>(selection.nodes[i])] = static_cast<int32_t>(i);
     }
-    for (const ValueId id : selection.values) b.values.push_back(value(source.value(id), node_index));
+    for (const ValueId id : selection.values)
+      b.values.push_back(value(source.value(id), node_index));
     for (const ValueId id : selection.inputs) {
       b.inputs.push_back(b.index_of[static_cast<size_t>(id)]);
       b.values[static_cast<size_t>(b.inputs.back())].role = BP_ROLE_INPUT;
@@ -188,7 +219,8 @@ struct AbiGraph::Impl {
       const bp_node_t made = node(b, source.nodes[static_cast<size_t>(n)]);
       b.nodes.push_back(made);
       b.nodes.back().debug_id = (static_cast<uint64_t>(g) << 32U) + static_cast<uint64_t>(n) + 1;
-      if (!node_flags.empty()) b.nodes.back().flags = node_flags[static_cast<size_t>(g)][static_cast<size_t>(n)];
+      if (!node_flags.empty())
+        b.nodes.back().flags = node_flags[static_cast<size_t>(g)][static_cast<size_t>(n)];
     }
     return place;
   }
@@ -231,13 +263,15 @@ struct AbiGraph::Impl {
         v.kind = BP_VALUE_SYM_BOOL;
         v.dtype = abi_dtype(DType::boolean);
         return v;
-      default: break;
+      default:
+        break;
     }
     v.dtype = abi_dtype(source.type.dtype);
     v.rank = static_cast<uint32_t>(source.type.sizes.size());
     v.dims = dims.keep(dimensions(source.type.sizes));
     std::vector<SymInt> strides = source.type.strides;
-    if (source.constant != kNone || strides.size() != source.type.sizes.size()) strides = dense(source.type.sizes);
+    if (source.constant != kNone || strides.size() != source.type.sizes.size())
+      strides = dense(source.type.sizes);
     v.dim_order = bytes.keep(order_of(strides));
     v.strides = dims.keep(dimensions(strides));
     if (source.constant != kNone) {
@@ -251,7 +285,8 @@ struct AbiGraph::Impl {
 
   std::vector<SymInt> dense(const std::vector<SymInt>& sizes) {
     std::vector<SymInt> strides(sizes.size(), SymInt(1));
-    for (size_t d = sizes.size(); d-- > 1;) strides[d - 1] = module.symbols.mul(strides[d], sizes[d]);
+    for (size_t d = sizes.size(); d-- > 1;)
+      strides[d - 1] = module.symbols.mul(strides[d], sizes[d]);
     return strides;
   }
 
@@ -259,14 +294,16 @@ struct AbiGraph::Impl {
     std::vector<uint8_t> order(strides.size());
     std::iota(order.begin(), order.end(), uint8_t{0});
     const auto size = [&](uint8_t d) { return module.symbols.hint(strides[d]).value_or(1); };
-    std::stable_sort(order.begin(), order.end(), [&](uint8_t a, uint8_t b) { return size(a) > size(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint8_t a, uint8_t b) { return size(a) > size(b); });
     return order;
   }
 
   bp_blob_t blob(const Constant& constant) {
     const auto dense_data = dense_bytes(constant, module.buffers);
     bp_blob_t out{dense_data.data(), dense_data.size(), 1, 0, 0};
-    while (out.align < 64 && reinterpret_cast<uintptr_t>(out.ptr) % (out.align * 2) == 0) out.align *= 2;
+    while (out.align < 64 && reinterpret_cast<uintptr_t>(out.ptr) % (out.align * 2) == 0)
+      out.align *= 2;
     const ContentId& id = content_id(constant, module.buffers);
     for (size_t i = 0; i < 8; ++i) {
       out.id_lo |= uint64_t{id[i]} << (8 * i);
@@ -288,7 +325,8 @@ struct AbiGraph::Impl {
 
   // The entry of an expression; those of its symbols come before it.
   int32_t symbol(SymInt expression) {
-    if (const auto found = symbol_of.find(expression.index()); found != symbol_of.end()) return found->second;
+    if (const auto found = symbol_of.find(expression.index()); found != symbol_of.end())
+      return found->second;
     bp_symbol_t s{};
     const Range range = module.symbols.range(expression);
     s.min = range.min;
@@ -379,14 +417,16 @@ struct AbiGraph::Impl {
     n.args = {nullptr, static_cast<uint32_t>(list.size()), sizeof(bp_arg_t)};
     n.args.data = args.keep(std::move(list));
     std::vector<int32_t> outs;
-    for (const ValueId out : source.outputs) outs.push_back(out == kNone ? -1 : b.index_of[static_cast<size_t>(out)]);
+    for (const ValueId out : source.outputs)
+      outs.push_back(out == kNone ? -1 : b.index_of[static_cast<size_t>(out)]);
     n.num_outs = static_cast<uint32_t>(outs.size());
     n.outs = indices.keep(std::move(outs));
     return n;
   }
 
   template <class T>
-  static void list(bp_arg_t& out, uint32_t kind, const T*& slot, Pool<T>& pool, std::vector<T> items) {
+  static void list(bp_arg_t& out, uint32_t kind, const T*& slot, Pool<T>& pool,
+                   std::vector<T> items) {
     out.kind = kind;
     out.count = static_cast<uint32_t>(items.size());
     slot = pool.keep(std::move(items));
@@ -400,11 +440,14 @@ struct AbiGraph::Impl {
       out.kind = kind;
       out.v.i = i;
     };
-    if (const auto* ref = std::get_if<ValueRef>(&a)) number(BP_ARG_VALUE, b.index_of[static_cast<size_t>(ref->id)]);
+    if (const auto* ref = std::get_if<ValueRef>(&a))
+      number(BP_ARG_VALUE, b.index_of[static_cast<size_t>(ref->id)]);
     if (const auto* i = std::get_if<int64_t>(&a)) number(BP_ARG_INT, *i);
     if (const auto* flag = std::get_if<bool>(&a)) number(BP_ARG_BOOL, *flag ? 1 : 0);
-    if (const auto* format = std::get_if<MemoryFormat>(&a)) number(BP_ARG_MEMORY_FORMAT, static_cast<int64_t>(*format));
-    if (const auto* layout = std::get_if<Layout>(&a)) number(BP_ARG_LAYOUT, static_cast<int64_t>(*layout));
+    if (const auto* format = std::get_if<MemoryFormat>(&a))
+      number(BP_ARG_MEMORY_FORMAT, static_cast<int64_t>(*format));
+    if (const auto* layout = std::get_if<Layout>(&a))
+      number(BP_ARG_LAYOUT, static_cast<int64_t>(*layout));
     if (const auto* graph = std::get_if<GraphRef>(&a)) number(BP_ARG_GRAPH, body(graph->index));
     if (const auto* f = std::get_if<double>(&a)) {
       out.kind = BP_ARG_FLOAT;
@@ -434,7 +477,8 @@ struct AbiGraph::Impl {
   void lists(Built& b, const Argument& a, bp_arg_t& out) {
     if (const auto* values = std::get_if<ValueList>(&a)) {
       std::vector<int32_t> ids;
-      for (const ValueId id : values->ids) ids.push_back(id == kNone ? -1 : b.index_of[static_cast<size_t>(id)]);
+      for (const ValueId id : values->ids)
+        ids.push_back(id == kNone ? -1 : b.index_of[static_cast<size_t>(id)]);
       list(out, BP_ARG_VALUES, out.v.values, indices, std::move(ids));
     } else if (const auto* elements = std::get_if<IntList>(&a)) {
       int_list(b, *elements, out);
@@ -454,7 +498,8 @@ struct AbiGraph::Impl {
   }
 
   template <class T, class Union>
-  void nested(const std::vector<std::vector<T>>& rows, uint32_t kind, Pool<T>& pool, Union bp_arg_t::*v, bp_arg_t& out) {
+  void nested(const std::vector<std::vector<T>>& rows, uint32_t kind, Pool<T>& pool,
+              Union bp_arg_t::*v, bp_arg_t& out) {
     std::vector<bp_arg_t> list_of_lists;
     for (const std::vector<T>& row : rows) {
       bp_arg_t inner{};
@@ -475,7 +520,8 @@ struct AbiGraph::Impl {
   }
 
   void int_list(Built& b, const IntList& elements, bp_arg_t& out) {
-    if (std::all_of(elements.begin(), elements.end(), [](const IntElement& e) { return e.is_literal(); })) {
+    if (std::all_of(elements.begin(), elements.end(),
+                    [](const IntElement& e) { return e.is_literal(); })) {
       std::vector<int64_t> numbers;
       for (const IntElement& e : elements) numbers.push_back(e.literal);
       list(out, BP_ARG_INTS, out.v.ints, ints, std::move(numbers));
@@ -500,7 +546,8 @@ struct AbiGraph::Impl {
     for (size_t i = 1; i < built.size(); ++i) {
       if (built[i].module_graph == module_index) return static_cast<int64_t>(i);
     }
-    return static_cast<int64_t>(build(module_index, everything(*module.graphs[static_cast<size_t>(module_index)])));
+    return static_cast<int64_t>(
+        build(module_index, everything(*module.graphs[static_cast<size_t>(module_index)])));
   }
 };
 
@@ -585,7 +632,8 @@ GraphPart make_part(const Module& module, int32_t graph, std::vector<NodeId> nod
   return part;
 }
 
-AbiGraph::AbiGraph(Module& module, const DataSet& data, std::span<const std::vector<uint32_t>> node_flags)
+AbiGraph::AbiGraph(Module& module, const DataSet& data,
+                   std::span<const std::vector<uint32_t>> node_flags)
     : impl_(std::make_unique<Impl>(module, data)) {
   impl_->node_flags = node_flags;
   impl_->build(0, everything(module.root()));
@@ -600,9 +648,15 @@ AbiGraph::AbiGraph(Module& module, const DataSet& data, const GraphPart& part)
 
 AbiGraph::~AbiGraph() = default;
 
-const bp_graph_t* AbiGraph::get() const { return &impl_->built.front().graph; }
-std::span<const ValueId> AbiGraph::value_ids() const { return impl_->built.front().value_ids; }
-std::span<const NodeId> AbiGraph::node_ids() const { return impl_->built.front().node_ids; }
+const bp_graph_t* AbiGraph::get() const {
+  return &impl_->built.front().graph;
+}
+std::span<const ValueId> AbiGraph::value_ids() const {
+  return impl_->built.front().value_ids;
+}
+std::span<const NodeId> AbiGraph::node_ids() const {
+  return impl_->built.front().node_ids;
+}
 int32_t AbiGraph::module_graph(int32_t index) const {
   if (index < 0 || static_cast<size_t>(index) >= impl_->built.size()) return -1;
   return impl_->built[static_cast<size_t>(index)].module_graph;

@@ -23,9 +23,9 @@ struct GraphPart {
 // The part that `nodes` are: what goes in and what comes out.
 [[nodiscard]] GraphPart make_part(const Module& module, int32_t graph, std::vector<NodeId> nodes);
 
-// The structs and all that they point to. Indices of values and nodes are those of the module's graph
-// for a whole method; of a part they are counted anew, see value_ids. Constants have their keys and
-// ids. State comes as inputs.
+// The structs and all that they point to. Indices of values and nodes are those of the module's
+// graph for a whole method; of a part they are counted anew, see value_ids. Constants have their
+// keys and ids. State comes as inputs.
 class AbiGraph {
  public:
   // A whole method with its bodies; `node_flags` (BP_NODE_*) are by graph and node, or empty.

@@ -39,7 +39,9 @@ void DataSet::add(const Constant& constant, Buffers& buffers) {
   const ContentId& id = content_id(constant, buffers);
   Contents& contents = contents_[constant.fqn];
   if (contents.contains(id)) return;
-  contents.emplace(id, Entry{{constant.fqn, dense_bytes(constant, buffers), kConstantAlignment, layout_of(constant)}, false});
+  contents.emplace(id, Entry{{constant.fqn, dense_bytes(constant, buffers), kConstantAlignment,
+                              layout_of(constant)},
+                             false});
 }
 
 void DataSet::use(const Constant& constant, Buffers& buffers) {

@@ -13,9 +13,9 @@
 
 namespace backplane::lower {
 
-// Constants of all methods are added first, so that keys can be given; then the ones that are needed
-// are marked. Equal contents share a segment
-// of the file whatever their names; a name that stands for two contents is told apart by
+// Constants of all methods are added first, so that keys can be given; then the ones that are
+// needed are marked. Equal contents share a segment of the file whatever their names; a name that
+// stands for two contents is told apart by
 // "@" and 8 hex digits of the content id. Views stay valid as long as the modules do.
 class DataSet {
  public:

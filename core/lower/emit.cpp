@@ -57,10 +57,10 @@ void use_constants(const EmitInput& input) {
   }
 }
 
-Result<pte::Plan> emit(const EmitInput& input, MemoryPlan& memory) {
+Result<Emitted> emit(const EmitInput& input) {
   Emitter emitter(input);
   BP_TRY(emitter.run());
-  return emitter.finish(memory);
+  return emitter.finish();
 }
 
 Emitter::Emitter(const EmitInput& input) : in_(input), builder_(input.module.root().name) {
@@ -89,8 +89,11 @@ Status Emitter::run() {
   return outputs();
 }
 
-Result<pte::Plan> Emitter::finish(MemoryPlan& memory) {
-  return builder_.finish(memory);
+Emitted Emitter::finish() {
+  Emitted out;
+  out.plan = builder_.finish(out.memory);
+  out.written = std::move(written_);
+  return out;
 }
 
 pte::Value Emitter::placeholder(ValueKind kind) {

@@ -53,7 +53,14 @@ struct EmitInput {
 // Marks the constants that the kernels of the method need; all constants have been added.
 void use_constants(const EmitInput& input);
 
-// unsupported names the node. `memory` gets the plan's sizes.
-[[nodiscard]] Result<pte::Plan> emit(const EmitInput& input, MemoryPlan& memory);
+struct Emitted {
+  pte::Plan plan;
+  MemoryPlan memory;
+  std::vector<ValueIndex>
+      written;  // by input: the value that holds what it became; -1: not written
+};
+
+// unsupported names the node.
+[[nodiscard]] Result<Emitted> emit(const EmitInput& input);
 
 }  // namespace backplane::lower

@@ -132,7 +132,8 @@ Status Emitter::outputs() {
     ValueIndex from;
     ValueIndex to;
   };
-  std::vector<Write> writes;
+  std::vector<Write> writes;  // of state; inputs are the caller's and never written
+  written_.assign(root.inputs.size(), -1);
   for (const Output& output : root.outputs) {
     const auto* result = std::get_if<ValueRef>(&output.value);
     if (output.kind == Output::Kind::user || result == nullptr) continue;
@@ -142,7 +143,14 @@ Status Emitter::outputs() {
                    "the program writes '" + output.target + "', which it does not have"};
     }
     const Write write{index_of(0, result->id), index_of(0, target)};
-    if (write.from != write.to) writes.push_back(write);
+    if (output.kind == Output::Kind::input_mutation) {
+      const auto input = std::find_if(root.inputs.begin(), root.inputs.end(),
+                                      [&](const Input& i) { return i.value == target; });
+      written_[static_cast<size_t>(input - root.inputs.begin())] = write.from;
+      builder_.keep(write.from);
+    } else if (write.from != write.to) {
+      writes.push_back(write);
+    }
   }
   const auto is_written = [&](ValueIndex index) {
     return std::any_of(writes.begin(), writes.end(),

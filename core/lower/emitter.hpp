@@ -17,7 +17,7 @@ class Emitter {
  public:
   explicit Emitter(const EmitInput& input);
   Status run();
-  Result<pte::Plan> finish(MemoryPlan& memory);
+  Emitted finish();
 
  private:
   // The values of one graph that have a place in the file; -1: not yet.
@@ -72,6 +72,7 @@ class Emitter {
   PlanBuilder builder_;
   std::vector<Frame> frames_;
   std::unordered_map<int32_t, ValueIndex> constants_;
+  std::vector<ValueIndex> written_;
 };
 
 }  // namespace backplane::lower

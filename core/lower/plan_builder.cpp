@@ -215,7 +215,7 @@ bool PlanBuilder::is_input(ValueIndex index) const {
 
 void PlanBuilder::add_output(ValueIndex index) {
   plan_.outputs.push_back(index);
-  touch(index, std::numeric_limits<int32_t>::max());
+  keep(index);
 }
 
 // Outputs that take over the memory of an input that dies there. Returns for each value whose

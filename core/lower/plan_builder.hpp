@@ -1,6 +1,7 @@
 // Builds one method of a `.pte`: its table of values, its operators and its instructions.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ using pte::ValueIndex;
 
 class PlanBuilder {
  public:
+  static constexpr int32_t kEnd = std::numeric_limits<int32_t>::max();
+
   explicit PlanBuilder(std::string name);
 
   // Literals are pooled: equal ones are one value, never to be written.
@@ -64,6 +67,8 @@ class PlanBuilder {
   void add_input(ValueIndex index) { plan_.inputs.push_back(index); }
   [[nodiscard]] bool is_input(ValueIndex index) const;
   void add_output(ValueIndex index);
+  // Keeps a tensor's memory until the method is done.
+  void keep(ValueIndex index) { touch(index, kEnd); }
   [[nodiscard]] const pte::Value& value(ValueIndex index) const {
     return plan_.values[static_cast<size_t>(index)];
   }
