@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "common/abi_dtype.hpp"
+
 namespace backplane::lower {
 namespace {
 
@@ -550,54 +552,6 @@ struct AbiGraph::Impl {
         build(module_index, everything(*module.graphs[static_cast<size_t>(module_index)])));
   }
 };
-
-bp_dtype_t abi_dtype(DType dtype) {
-  const auto bits = static_cast<uint8_t>(size_of(dtype) * 8);
-  uint8_t code = BP_DT_INT;
-  switch (dtype) {
-    using enum DType;
-    case u8:
-    case u16:
-    case u32:
-    case u64:
-      code = BP_DT_UINT;
-      break;
-    case f16:
-    case f32:
-    case f64:
-      code = BP_DT_FLOAT;
-      break;
-    case c32:
-    case c64:
-    case c128:
-      code = BP_DT_COMPLEX;
-      break;
-    case boolean:
-      code = BP_DT_BOOL;
-      break;
-    case bf16:
-      code = BP_DT_BFLOAT;
-      break;
-    case f8e5m2:
-      code = BP_DT_F8E5M2;
-      break;
-    case f8e4m3fn:
-      code = BP_DT_F8E4M3FN;
-      break;
-    case f8e5m2fnuz:
-      code = BP_DT_F8E5M2FNUZ;
-      break;
-    case f8e4m3fnuz:
-      code = BP_DT_F8E4M3FNUZ;
-      break;
-    case f8e8m0fnu:
-      code = BP_DT_F8E8M0FNU;
-      break;
-    default:
-      break;
-  }
-  return {code, bits, 1};
-}
 
 GraphPart make_part(const Module& module, int32_t graph, std::vector<NodeId> nodes) {
   const Graph& source = *module.graphs[static_cast<size_t>(graph)];

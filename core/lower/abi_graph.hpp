@@ -48,6 +48,4 @@ class AbiGraph {
   std::unique_ptr<Impl> impl_;
 };
 
-[[nodiscard]] bp_dtype_t abi_dtype(DType dtype);
-
 }  // namespace backplane::lower
