@@ -15,12 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/options.hpp"
 #include "plugin/plugin_source.hpp"
 
 namespace backplane {
-
-// Options as a plugin gets them: keys and values of any bytes.
-using Options = std::vector<std::pair<std::string, std::string>>;
 
 // Views of `options` for one call.
 class OptionViews {
