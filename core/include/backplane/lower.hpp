@@ -64,8 +64,9 @@ struct LowerReport {
 
 // Reads, checks specs before anything else, runs the passes, partitions, compiles and writes the
 // pair. On failure nothing is left behind and files that were there are as they were.
-[[nodiscard]] Result<LowerReport> lower(PluginSource& plugins, const std::vector<MethodSource>& methods,
-                                        const LowerOptions& options);
+[[nodiscard]] Result<LowerReport> lower_program(PluginSource& plugins,
+                                                const std::vector<MethodSource>& methods,
+                                                const LowerOptions& options);
 
 // The `.pte` path that the command's rules give for `-o OUTPUT` (may be empty) and `--name`.
 [[nodiscard]] Result<std::string> output_path(const std::string& input, const std::string& output,
