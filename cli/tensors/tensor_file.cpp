@@ -7,6 +7,7 @@
 #include "common/mapped_file.hpp"
 #include "format/file_sink.hpp"
 #include "tensors/npy.hpp"
+#include "tensors/npz.hpp"
 #include "tensors/safetensors.hpp"
 
 namespace backplane::cli {
@@ -32,6 +33,10 @@ Result<NamedTensors> read_npy(std::span<const std::byte> file, std::optional<Ima
   return just(parse_npy(file));
 }
 
+Result<NamedTensors> read_npz(std::span<const std::byte> file, std::optional<ImageSize>) {
+  return parse_npz(file);
+}
+
 Result<NamedTensors> read_safetensors(std::span<const std::byte> file, std::optional<ImageSize>) {
   BP_ASSIGN_OR_RETURN(Safetensors content, parse_safetensors(file));
   return std::move(content.tensors);
@@ -55,6 +60,7 @@ Status write_raw(ByteSink& sink, std::span<const NamedView> tensors) {
 
 constexpr std::array kFormats = {
     Format{".npy", read_npy, write_one_npy, true},
+    Format{".npz", read_npz, write_npz, false},
     Format{".safetensors", read_safetensors, write_safetensors, false},
     Format{".png", read_image, nullptr, true},
     Format{".jpg", read_image, nullptr, true},
