@@ -57,7 +57,11 @@ Offset<fb::EValue> pack(const Value& value, Packer& packer) {
     } else if constexpr (std::is_same_v<T, bool>) {
       return made(Bool, fb::CreateBool(builder, v));
     } else if constexpr (std::is_same_v<T, double>) {
-      return made(Double, fb::CreateDouble(builder, v));
+      // -0.0 equals the default and would be left out.
+      builder.ForceDefaults(true);
+      const auto number = fb::CreateDouble(builder, v);
+      builder.ForceDefaults(false);
+      return made(Double, number);
     } else if constexpr (std::is_same_v<T, pte::Tensor>) {
       return made(Tensor, pack(v, packer));
     } else if constexpr (std::is_same_v<T, std::string>) {

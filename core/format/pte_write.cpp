@@ -53,7 +53,10 @@ void pack(const Program& program, const Layout& layout, Packer& packer) {
     plans.push_back(pack_plan(program.plans[i], layout.payloads[i], packer));
   }
   std::vector<flatbuffers::Offset<fb::BackendDelegateInlineData>> inlined;
-  if (layout.empty_payload) inlined.push_back(fb::CreateBackendDelegateInlineData(builder));
+  if (layout.empty_payload) {
+    const auto no_bytes = packer.list(std::vector<uint8_t>());
+    inlined.push_back(fb::CreateBackendDelegateInlineData(builder, no_bytes));
+  }
   std::vector<flatbuffers::Offset<fb::DataSegment>> segments;
   for (const Segments::Segment& segment : layout.segments.list()) {
     segments.push_back(fb::CreateDataSegment(builder, segment.offset, segment.size));
