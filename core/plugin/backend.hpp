@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <backplane/plugin_source.hpp>
 #include "plugin/options.hpp"
-#include "plugin/plugin_source.hpp"
 
 namespace backplane {
 

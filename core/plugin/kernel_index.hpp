@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "plugin/plugin_source.hpp"
+#include <backplane/plugin_source.hpp>
 
 namespace backplane {
 
