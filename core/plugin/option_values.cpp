@@ -80,13 +80,12 @@ bool is_alphanumeric(char c) {
 Status check_data_name(std::string_view name) {
   const auto wrong = [&](std::string_view rule) {
     return Error{Code::invalid_argument,
-                 "data_name can't be " + quoted(name) + ": " + std::string(rule)};
+                 "data_name can't be " + quote(name) + ": " + std::string(rule)};
   };
   if (name.empty() || name.size() > 200) return wrong("it has 1 to 200 characters");
   for (const char c : name) {
     if (!is_alphanumeric(c) && c != '_' && c != '-' && c != '.') {
-      return wrong("it consists of ASCII letters, digits, '_', '-' and '.', not " +
-                   quoted({&c, 1}));
+      return wrong("it consists of ASCII letters, digits, '_', '-' and '.', not " + quote({&c, 1}));
     }
   }
   if (name.front() == '.' || name.front() == '-') return wrong("it does not start with '.' or '-'");
@@ -118,7 +117,7 @@ Status check_value(const bp_option_t& option, std::string_view value) {
     case BP_OPT_ENUM: {
       const auto choices = choices_of(option);
       if (std::find(choices.begin(), choices.end(), value) != choices.end()) return Ok{};
-      return wrong("it is one of " + join(choices) + did_you_mean(value, choices));
+      return wrong("it is one of " + join_words(choices) + did_you_mean(value, choices));
     }
     case BP_OPT_STRING:
       if (!is_utf8(value)) return wrong("it is text in UTF-8");
@@ -130,7 +129,7 @@ Status check_value(const bp_option_t& option, std::string_view value) {
   }
 }
 
-std::string quoted(std::string_view value) {
+std::string quote(std::string_view value) {
   constexpr size_t kLongest = 60;
   std::string out = "'";
   for (const char c : value.substr(0, kLongest)) {
@@ -145,7 +144,7 @@ std::string quoted(std::string_view value) {
   return out + (value.size() > kLongest ? "…'" : "'");
 }
 
-std::string join(const std::vector<std::string_view>& words) {
+std::string join_words(const std::vector<std::string_view>& words) {
   std::string out;
   for (const std::string_view word : words) {
     if (!out.empty()) out += ", ";

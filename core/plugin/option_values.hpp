@@ -19,10 +19,10 @@ namespace backplane {
 [[nodiscard]] Status check_value(const bp_option_t& option, std::string_view value);
 
 // `value` in quotes for a message: what can't be printed as \x.., cut after some 60 bytes.
-[[nodiscard]] std::string quoted(std::string_view value);
+[[nodiscard]] std::string quote(std::string_view value);
 
 // "fp32, fp16, bf16".
-[[nodiscard]] std::string join(const std::vector<std::string_view>& words);
+[[nodiscard]] std::string join_words(const std::vector<std::string_view>& words);
 
 // The choices of an ENUM, which its schema separates by '|'.
 [[nodiscard]] std::vector<std::string_view> choices_of(const bp_option_t& option);

@@ -80,17 +80,18 @@ Status check_own_option(const bp_plugin_t& plugin, uint32_t phase, std::string_v
   const bp_option_t* option = find_option(plugin, key);
   if (option == nullptr) {
     const auto keys = keys_of(plugin, phase);
-    std::string message = "no option is called " + quoted(key) + did_you_mean(key, keys);
-    message += keys.empty() ? " (there are none for " + std::string(phase_name(phase)) + ")"
-                            : " (for " + std::string(phase_name(phase)) + ": " + join(keys) + ")";
+    std::string message = "no option is called " + quote(key) + did_you_mean(key, keys);
+    message += keys.empty()
+                   ? " (there are none for " + std::string(phase_name(phase)) + ")"
+                   : " (for " + std::string(phase_name(phase)) + ": " + join_words(keys) + ")";
     return refused(plugin, message);
   }
   if ((option->phases & phase) == 0) {
-    return refused(plugin, "option " + quoted(key) + " is not for " +
+    return refused(plugin, "option " + quote(key) + " is not for " +
                                std::string(phase_name(phase)) + ", but for " + phases_of(*option));
   }
   if (const Status allowed = check_value(*option, value); !allowed.ok()) {
-    return refused(plugin, "option " + quoted(key) + " can't be " + quoted(value) + ": " +
+    return refused(plugin, "option " + quote(key) + " can't be " + quote(value) + ": " +
                                allowed.error().message);
   }
   return Ok{};
@@ -100,8 +101,8 @@ Status check_duplicates(const bp_plugin_t& plugin, const Options& given) {
   for (size_t i = 0; i < given.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       if (given[i].first == given[k].first) {
-        return refused(plugin, "option " + quoted(given[i].first) + " is given twice, as " +
-                                   quoted(given[k].second) + " and as " + quoted(given[i].second));
+        return refused(plugin, "option " + quote(given[i].first) + " is given twice, as " +
+                                   quote(given[k].second) + " and as " + quote(given[i].second));
       }
     }
   }
@@ -136,12 +137,12 @@ Result<uint32_t> parse_placement(const bp_plugin_t& plugin, const Options& given
   std::vector<std::string_view> allowed;
   if ((declared & BP_DATA_INLINE) != 0) allowed.emplace_back("inline");
   if ((declared & BP_DATA_EXTERNAL) != 0) allowed.emplace_back("external");
-  return refused(plugin, "data_placement can't be " + quoted(*value) + ": it is " +
-                             (allowed.size() == 1 ? "always " : "one of ") + join(allowed));
+  return refused(plugin, "data_placement can't be " + quote(*value) + ": it is " +
+                             (allowed.size() == 1 ? "always " : "one of ") + join_words(allowed));
 }
 
 Status refuse_data_name(const bp_plugin_t& plugin, std::string_view name, std::string_view why) {
-  return refused(plugin, "data_name " + quoted(name) + " is refused: " + std::string(why) +
+  return refused(plugin, "data_name " + quote(name) + " is refused: " + std::string(why) +
                              ", so there is no data file to name");
 }
 
@@ -171,8 +172,8 @@ Error nobody_takes(std::span<const bp_plugin_t* const> plugins, const Spec& spec
       keys.push_back(view(option.name));
     }
   }
-  return {Code::invalid_argument, "none of the backends has an option called " + quoted(spec.key) +
-                                      did_you_mean(spec.key, keys) + " (" + join(keys) + ")"};
+  return {Code::invalid_argument, "none of the backends has an option called " + quote(spec.key) +
+                                      did_you_mean(spec.key, keys) + " (" + join_words(keys) + ")"};
 }
 
 }  // namespace
@@ -190,8 +191,8 @@ Result<CompileSpecs> check_compile_specs(const bp_plugin_t& plugin, const Option
   CompileSpecs specs;
   specs.options = filled(plugin, BP_PHASE_COMPILE, given);
   if (const auto name = find(given, "method_name"); name && *name != method) {
-    return refused(plugin, "method_name can't be " + quoted(*name) + ": these are the specs of " +
-                               quoted(method));
+    return refused(plugin, "method_name can't be " + quote(*name) + ": these are the specs of " +
+                               quote(method));
   }
   const Array<bp_device_kind_t> kinds(plugin.device_kinds);
   if (const auto target = find(given, "target_device")) {
@@ -237,13 +238,13 @@ Result<std::vector<Options>> route_specs(std::span<const bp_plugin_t* const> plu
     if (found) continue;
     if (!spec.plugin.empty()) {
       return Error{Code::invalid_argument,
-                   "option " + quoted(spec.key) + " is for " + quoted(spec.plugin) +
+                   "option " + quote(spec.key) + " is for " + quote(spec.plugin) +
                        ", which is not among the backends" + did_you_mean(spec.plugin, names) +
-                       (names.empty() ? "" : " (" + join(names) + ")")};
+                       (names.empty() ? "" : " (" + join_words(names) + ")")};
     }
     if (plugins.empty()) {
       return Error{Code::invalid_argument,
-                   "option " + quoted(spec.key) + " is given, but no backend to take it"};
+                   "option " + quote(spec.key) + " is given, but no backend to take it"};
     }
     return nobody_takes(plugins, spec);
   }
@@ -266,12 +267,13 @@ Result<bp_devref_t> parse_target_device(const bp_plugin_t& plugin, std::string_v
     if (error == std::errc() && index >= 0 && std::to_string(index) == digits) {
       return bp_devref_t{kind.type, index};
     }
-    return refused(plugin, "target_device can't be " + quoted(target) + ": what follows '" +
+    return refused(plugin, "target_device can't be " + quote(target) + ": what follows '" +
                                std::string(name) + ":' is the device's number");
   }
-  std::string allowed = names.empty() ? "it can't choose a device" : "it is one of " + join(names);
+  std::string allowed =
+      names.empty() ? "it can't choose a device" : "it is one of " + join_words(names);
   if (!names.empty()) allowed += ", each with ':' and a number where there are several";
-  return refused(plugin, "target_device can't be " + quoted(target) + ": " + allowed +
+  return refused(plugin, "target_device can't be " + quote(target) + ": " + allowed +
                              did_you_mean(name, names));
 }
 

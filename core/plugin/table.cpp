@@ -104,7 +104,7 @@ Status check_option(const bp_option_t& option) {
   for (const bp_str_t text : {option.name, option.doc, option.dflt, option.choices}) {
     BP_TRY(check_text("an option", text));
   }
-  const std::string name = "option " + quoted(view(option.name));
+  const std::string name = "option " + quote(view(option.name));
   if (!is_option_name(view(option.name))) return broken(name + " has no proper name");
   for (const std::string_view core :
        {"method_name", "target_device", "data_name", "data_placement"}) {
@@ -119,7 +119,7 @@ Status check_option(const bp_option_t& option) {
   }
   if (option.dflt.len == 0) return Ok{};
   if (const Status dflt = check_value(option, view(option.dflt)); !dflt.ok()) {
-    return broken(name + " can't have the default " + quoted(view(option.dflt)) + ": " +
+    return broken(name + " can't have the default " + quote(view(option.dflt)) + ": " +
                   dflt.error().message);
   }
   return Ok{};
@@ -131,7 +131,7 @@ Status check_options_schema(bp_array_t options) {
   for (const bp_option_t& option : Array<bp_option_t>(options)) {
     BP_TRY(check_option(option));
     if (!names.insert(view(option.name)).second) {
-      return broken("option " + quoted(view(option.name)) + " is declared twice");
+      return broken("option " + quote(view(option.name)) + " is declared twice");
     }
   }
   return Ok{};
@@ -142,9 +142,9 @@ Status check_device_kinds(bp_array_t kinds) {
   for (const bp_device_kind_t& kind : Array<bp_device_kind_t>(kinds)) {
     BP_TRY(check_text("device_kinds", kind.name));
     if (!is_option_name(view(kind.name))) {
-      return broken("device kind " + quoted(view(kind.name)) + " has no proper name");
+      return broken("device kind " + quote(view(kind.name)) + " has no proper name");
     }
-    if (kind.type <= 0) return broken("device kind " + quoted(view(kind.name)) + " has no number");
+    if (kind.type <= 0) return broken("device kind " + quote(view(kind.name)) + " has no number");
   }
   return Ok{};
 }
@@ -188,7 +188,7 @@ Result<const bp_plugin_t*> check_table(const void* symbol, size_t readable) {
     BP_TRY(check_text("name, version, vendor or license", text));
   }
   if (!is_plugin_name(view(table.name))) {
-    return broken("the name " + quoted(view(table.name)) +
+    return broken("the name " + quote(view(table.name)) +
                   " is not 1 to 64 of a-z, 0-9, '_' and '-', a letter or digit first");
   }
   BP_TRY(check_options_schema(table.options));
