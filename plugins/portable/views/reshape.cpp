@@ -1,0 +1,126 @@
+// The same elements in row-major order under another shape.
+#include <algorithm>
+
+#include "portable/views/strided.hpp"
+
+namespace backplane::portable {
+namespace {
+
+Status copy_as(Context& ctx, const Tensor& self, const Dims& shape, const Tensor& out) {
+  BP_TRY(ctx.resize(out, shape));
+  Strided view(out.is_contiguous() ? out : self);
+  if (out.is_contiguous()) {
+    // out's memory under self's shape.
+    view.shape = Dims(self.shape());
+    view.strides = Dims(self.dim(), 1);
+    for (int64_t d = self.dim() - 1; d > 0; --d)
+      view.strides[d - 1] = view.strides[d] * std::max<int64_t>(view.shape[d], 1);
+    copy_bytes(self, view.tensor());
+    return Ok{};
+  }
+  const DType native = native_of(out.dtype());
+  BP_ASSIGN_OR_RETURN(const void* values, read(ctx, self, compute_of(out.dtype())));
+  close(out, native, values);
+  return Ok{};
+}
+
+// One size of -1 is what is left.
+Result<Dims> resolve(const Tensor& self, std::span<const int64_t> sizes) {
+  if (static_cast<int64_t>(sizes.size()) > kMaxRank)
+    return invalid({"rank ", static_cast<int64_t>(sizes.size()), " is over ", kMaxRank});
+  Dims shape(sizes);
+  int64_t known = 1;
+  int64_t open = -1;
+  for (int64_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == -1 && open < 0) {
+      open = d;
+    } else if (shape[d] < 0) {
+      return invalid(
+          {shape[d] == -1 ? "only one dimension can be inferred: " : "invalid shape dimension ",
+           sizes});
+    } else if (__builtin_mul_overflow(known, shape[d], &known)) {
+      return invalid({"shape '", sizes, "' is too large"});
+    }
+  }
+  const int64_t have = self.numel();
+  if (open >= 0) {
+    if (known == 0 && have == 0) {
+      return invalid(
+          {"cannot reshape tensor of 0 elements into shape ", sizes,
+           " because the unspecified dimension size -1 can be any value and is ambiguous"});
+    }
+    shape[open] = known == 0 ? 0 : have / known;
+    known *= shape[open];
+  }
+  if (known != have) return invalid({"shape '", sizes, "' is invalid for input of size ", have});
+  return shape;
+}
+
+Status view(Context& ctx, const Args& args) {
+  BP_ASSIGN_OR_RETURN(const Dims shape, resolve(args.tensor(0), args.ints(1)));
+  return copy_as(ctx, args.tensor(0), shape, args.out(0));
+}
+
+Status flatten(Context& ctx, const Args& args) {
+  const Tensor self = args.tensor(0);
+  BP_ASSIGN_OR_RETURN(const int64_t first, wrap_dim(args.integer(1), self.dim()));
+  BP_ASSIGN_OR_RETURN(const int64_t last, wrap_dim(args.integer(2), self.dim()));
+  if (first > last)
+    return invalid({"flatten() has invalid args: start_dim cannot come after end_dim"});
+  Dims shape;
+  int64_t merged = 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d < first || d > last) shape.push_back(self.size(d));
+    if (d >= first && d <= last) merged *= self.size(d);
+    if (d == last) shape.push_back(merged);
+  }
+  if (self.dim() == 0) shape.push_back(1);
+  return copy_as(ctx, self, shape, args.out(0));
+}
+
+Status squeeze(Context& ctx, const Args& args) {
+  const Tensor self = args.tensor(0);
+  std::array<bool, kMaxRank> named{};
+  named.fill(true);
+  if (args.num_inputs() > 1) {
+    named.fill(false);
+    for (const int64_t dim : args.ints(1)) {
+      BP_ASSIGN_OR_RETURN(const int64_t wrapped, wrap_dim(dim, self.dim()));
+      named[static_cast<size_t>(wrapped)] = true;
+    }
+  }
+  Dims shape;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (self.size(d) != 1 || !named[static_cast<size_t>(d)]) shape.push_back(self.size(d));
+  }
+  return copy_as(ctx, self, shape, args.out(0));
+}
+
+Status unsqueeze(Context& ctx, const Args& args) {
+  const Tensor self = args.tensor(0);
+  BP_ASSIGN_OR_RETURN(const int64_t dim, wrap_dim(args.integer(1), self.dim() + 1));
+  Dims shape;
+  for (int64_t d = 0; d <= self.dim(); ++d) {
+    if (d == dim) shape.push_back(1);
+    if (d < self.dim()) shape.push_back(self.size(d));
+  }
+  return copy_as(ctx, self, shape, args.out(0));
+}
+
+constexpr Entry table[] = {
+    {"aten::_reshape_alias_copy.out", "tnn>t", view},
+    {"aten::_unsafe_view.out", "tn>t", view},
+    {"aten::flatten.using_ints_out", "tii>t", flatten},
+    {"aten::reshape.out", "tn>t", view},
+    {"aten::squeeze_copy.dim_out", "tn>t", squeeze},
+    {"aten::squeeze_copy.dims_out", "tn>t", squeeze},
+    {"aten::squeeze_copy.out", "t>t", squeeze},
+    {"aten::unsqueeze_copy.out", "ti>t", unsqueeze},
+    {"aten::view_copy.out", "tn>t", view},
+};
+
+}  // namespace
+
+extern const std::span<const Entry> reshape_kernels = table;
+
+}  // namespace backplane::portable
