@@ -15,6 +15,8 @@
 namespace backplane::runtime {
 
 inline constexpr std::string_view kDelegateIoKey = "bp.io";
+// The compile spec with what the plugin's `check` judges before a payload is loaded.
+inline constexpr std::string_view kFingerprintKey = "bp.fingerprint";
 
 struct DelegateIo {
   uint32_t inputs = 0;

@@ -89,7 +89,7 @@ class TensorPlanner {
   }
 
   // The bytes of an external tensor; empty, and noted, if there are none.
-  Result<Bytes> datum(const TensorPlan& planned) {
+  Result<Bytes> datum(TensorPlan& planned) {
     const pte::Tensor& tensor = *planned.file;
     const NamedData* found = context_.data.find(tensor.fqn);
     if (found == nullptr) {
@@ -100,6 +100,11 @@ class TensorPlanner {
         (found->layout && *found->layout != tensor.layout)) {
       return Error{Code::incompatible, "datum '" + tensor.fqn + "' of " + context_.data.path() +
                                            " has another type or other sizes than the program"};
+    }
+    BP_ASSIGN_OR_RETURN(const bp_blob_t blob, context_.data.get(tensor.fqn));
+    if (!tensor.allocation) {
+      planned.id_lo = blob.id_lo;
+      planned.id_hi = blob.id_hi;
     }
     return found->data.first(static_cast<size_t>(planned.bound_bytes));
   }

@@ -30,8 +30,9 @@ struct PrimOp {
   // a file, fewer than `min_args` are refused; between the two, the missing ones count as none.
   int8_t min_args = 0;
   int8_t num_args = 0;
-  int8_t written = -1;   // the argument that is written, if one is
-  bool is_view = false;  // the written one then looks at the bytes of the first
+  int8_t written = -1;       // the argument that is written, if one is
+  bool is_view = false;      // the written one then looks at the bytes of the first
+  bool reads_bytes = false;  // of tensors; else only their shapes matter
   Status (*run)(const PrimCall& call) = nullptr;
 };
 

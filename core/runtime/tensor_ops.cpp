@@ -271,25 +271,54 @@ Status empty(const PrimCall& call) {
   return resize(*to, {call.args[0]->v.ints, call.args[0]->count}, call.retired);
 }
 
+constexpr PrimOp by_shape(std::string_view name, int8_t min_args, int8_t num_args,
+                          Status (*run)(const PrimCall&)) {
+  return {.name = name,
+          .min_args = min_args,
+          .num_args = num_args,
+          .written = static_cast<int8_t>(num_args - 1),
+          .run = run};
+}
+constexpr PrimOp by_bytes(std::string_view name, int8_t num_args, int8_t written,
+                          Status (*run)(const PrimCall&)) {
+  return {.name = name,
+          .min_args = num_args,
+          .num_args = num_args,
+          .written = written,
+          .reads_bytes = true,
+          .run = run};
+}
+constexpr PrimOp check(std::string_view name, int8_t num_args, Status (*run)(const PrimCall&)) {
+  return {.name = name, .min_args = 1, .num_args = num_args, .reads_bytes = true, .run = run};
+}
+
 constexpr PrimOp kOps[] = {
-    {"aten::sym_size.int", 3, 3, 2, false, sym_size},
-    {"aten::sym_stride.int", 3, 3, 2, false, sym_stride},
-    {"aten::sym_storage_offset", 2, 2, 1, false, sym_storage_offset},
-    {"aten::sym_numel", 2, 2, 1, false, sym_numel},
-    {"aten::_local_scalar_dense", 2, 2, 1, false, local_scalar_dense},
-    {"aten::item", 2, 2, 1, false, local_scalar_dense},
-    {"aten::_assert_scalar", 1, 2, -1, false, assert_scalar},
-    {"aten::_assert_async.msg", 1, 2, -1, false, assert_scalar},
-    {"aten::_assert_async", 1, 2, -1, false, assert_scalar},
-    {"aten::sym_constrain_range", 1, 3, -1, false, constrain_range},
-    {"aten::sym_constrain_range_for_size", 1, 3, -1, false, constrain_range},
-    {"aten::_assert_tensor_metadata", 1, 4, -1, false, assert_tensor_metadata},
-    {"executorch_prim::et_view.default", 3, 3, 2, true, view},
-    {"executorch_prim::et_copy_index.tensor", 3, 3, 0, false, copy_index},
-    {"et_copy::_h2d_copy.out", 2, 2, 1, false, copy<1>},
-    {"et_copy::_d2h_copy.out", 2, 2, 1, false, copy<1>},
-    {"dim_order_ops::_clone_dim_order.out", 4, 4, 3, false, copy<3>},
-    {"dim_order_ops::_empty_dim_order.out", 3, 3, 2, false, empty},
+    by_shape("aten::sym_size.int", 3, 3, sym_size),
+    by_shape("aten::sym_stride.int", 3, 3, sym_stride),
+    by_shape("aten::sym_storage_offset", 2, 2, sym_storage_offset),
+    by_shape("aten::sym_numel", 2, 2, sym_numel),
+    by_shape("dim_order_ops::_empty_dim_order.out", 3, 3, empty),
+    by_bytes("aten::_local_scalar_dense", 2, 1, local_scalar_dense),
+    by_bytes("aten::item", 2, 1, local_scalar_dense),
+    by_bytes("executorch_prim::et_copy_index.tensor", 3, 0, copy_index),
+    by_bytes("et_copy::_h2d_copy.out", 2, 1, copy<1>),
+    by_bytes("et_copy::_d2h_copy.out", 2, 1, copy<1>),
+    by_bytes("dim_order_ops::_clone_dim_order.out", 4, 3, copy<3>),
+    check("aten::_assert_scalar", 2, assert_scalar),
+    check("aten::_assert_async.msg", 2, assert_scalar),
+    check("aten::_assert_async", 2, assert_scalar),
+    check("aten::sym_constrain_range", 3, constrain_range),
+    check("aten::sym_constrain_range_for_size", 3, constrain_range),
+    {.name = "aten::_assert_tensor_metadata",
+     .min_args = 1,
+     .num_args = 4,
+     .run = assert_tensor_metadata},
+    {.name = "executorch_prim::et_view.default",
+     .min_args = 3,
+     .num_args = 3,
+     .written = 2,
+     .is_view = true,
+     .run = view},
 };
 
 }  // namespace

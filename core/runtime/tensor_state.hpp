@@ -33,8 +33,9 @@ struct TensorPlan {
   uint32_t index = 0;   // state: of the Program's states; arena: the planned buffer
   uint64_t offset = 0;  // into it
   const std::byte* constant = nullptr;
-  uint64_t bound_bytes = 0;     // at the upper bounds; UINT64_MAX if there is none
-  std::vector<int64_t> bounds;  // a dimension; INT64_MAX where there is none
+  uint64_t id_lo = 0, id_hi = 0;  // content id of a constant; 0, 0: not known
+  uint64_t bound_bytes = 0;       // at the upper bounds; UINT64_MAX if there is none
+  std::vector<int64_t> bounds;    // a dimension; INT64_MAX where there is none
 
   [[nodiscard]] bool is_fixed() const { return file->dynamism == pte::ShapeDynamism::fixed; }
   [[nodiscard]] size_t rank() const { return file->layout.sizes.size(); }

@@ -22,6 +22,8 @@ class ThreadPool {
   // No loop may be running.
   ~ThreadPool();
 
+  [[nodiscard]] unsigned num_threads() const { return num_threads_; }
+
   // Calls `body` over ranges that cover [0, n), each at least `grain` long but the last; returns
   // when all are done. Allocates nothing once the threads run. [any thread]
   void parallel_for(int64_t n, int64_t grain, Body body, void* arg);

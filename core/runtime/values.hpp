@@ -26,6 +26,11 @@ class Values {
     return boxes_[static_cast<size_t>(value)];
   }
   [[nodiscard]] std::span<TensorState> tensors() { return tensors_; }
+  [[nodiscard]] std::span<const TensorState> tensors() const { return tensors_; }
+  // As the file has it.
+  [[nodiscard]] const pte::Value& file_value(pte::ValueIndex value) const {
+    return plan_.file->values[static_cast<size_t>(value)];
+  }
   // The value's tensor, or null.
   [[nodiscard]] TensorState* tensor(pte::ValueIndex value) {
     const int32_t t = plan_.tensor_of[static_cast<size_t>(value)];
