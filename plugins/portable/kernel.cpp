@@ -60,6 +60,12 @@ Args::Args(const Entry& entry, std::span<const bp_boxed_t> values)
       values_(values),
       num_inputs_(static_cast<int64_t>(entry.signature.find('>'))) {}
 
+bool Args::is_number(int64_t i) const {
+  const uint32_t kind = box(i).kind;
+  return kind == BP_BOX_INT || kind == BP_BOX_DOUBLE || kind == BP_BOX_BOOL ||
+         kind == BP_BOX_COMPLEX;
+}
+
 Tensor Args::tensor(int64_t i) const {
   return has(i) ? Tensor(box(i).v.tensor) : Tensor();
 }

@@ -91,6 +91,7 @@ class Args {
 
   [[nodiscard]] Tensor tensor(int64_t i) const;  // an absent one is false
   [[nodiscard]] bool is_tensor(int64_t i) const { return box(i).kind == BP_BOX_TENSOR; }
+  [[nodiscard]] bool is_number(int64_t i) const;
   [[nodiscard]] bool has(int64_t i) const { return box(i).kind != BP_BOX_NONE; }
   [[nodiscard]] int64_t list_size(int64_t i) const { return box(i).count; }
   [[nodiscard]] Tensor list_tensor(int64_t i, int64_t element) const;

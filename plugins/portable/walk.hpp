@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "portable/convert.hpp"
 #include "portable/tensor.hpp"
 
 namespace backplane::portable {
@@ -45,5 +46,25 @@ class Walk {
 
 // A tensor's strides against a broadcast shape of higher or equal rank: 0 where it has size 1.
 [[nodiscard]] Dims broadcast_strides(const Tensor& tensor, std::span<const int64_t> shape);
+
+// Calls f(T* strip, int64_t n) for all elements, each once, in no particular order.
+template <class T, class F>
+void for_strips(const Tensor& tensor, F&& f) {
+  const Dims strides(tensor.strides());
+  const Walk walk(tensor.shape(), {&strides, 1});
+  if (walk.numel() == 0) {
+    return;
+  }
+  std::array<T, kStrip> strip;  // NOLINT: filled by load
+  Walk::Cursor cursor = walk.at(0);
+  for (int64_t done = 0; done < walk.numel();) {
+    const int64_t n = std::min(walk.row_left(cursor), kStrip);
+    load(strip.data(), tensor.dtype(), tensor.bytes() + cursor.offset[0] * size_of(tensor.dtype()),
+         walk.stride(0), n);
+    f(strip.data(), n);
+    walk.advance(cursor, n);
+    done += n;
+  }
+}
 
 }  // namespace backplane::portable
