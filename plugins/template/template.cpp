@@ -131,7 +131,7 @@ Status Instance::execute(const sdk::Run& run) {
     } else {
       y = elementwise(static_cast<Op>(step.op), a, slots[static_cast<size_t>(step.b)]);
     }
-    BP_TRY(std::move(y));
+    if (!y.ok()) return std::move(y).error();
     slots.push_back(std::move(*y));
     slots.back().data = slots.back().own.data();
   }
