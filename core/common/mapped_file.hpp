@@ -18,6 +18,8 @@ class MappedFile {
   [[nodiscard]] static Result<MappedFile> open(const std::string& path);
 
   MappedFile() = default;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();

@@ -10,6 +10,11 @@ namespace backplane {
 
 class ByteSink {
  public:
+  ByteSink() = default;
+  ByteSink(const ByteSink&) = default;
+  ByteSink(ByteSink&&) = default;
+  ByteSink& operator=(const ByteSink&) = default;
+  ByteSink& operator=(ByteSink&&) = default;
   virtual ~ByteSink() = default;
   // Adds `bytes` at the end; they are not needed after the call.
   [[nodiscard]] virtual Status append(std::span<const std::byte> bytes) = 0;

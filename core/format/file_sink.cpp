@@ -67,6 +67,8 @@ struct FileSink::State {
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+  State(State&&) = delete;
+  State& operator=(State&&) = delete;
   ~State() {
     if (descriptor >= 0) ::close(descriptor);
     if (remove) ::unlink(temporary.c_str());

@@ -19,6 +19,8 @@ class FileSink final : public ByteSink {
   // invalid_argument: no such folder, not allowed, …: names the temporary and the system's reason.
   [[nodiscard]] static Result<FileSink> create(std::string path, std::string id = {});
 
+  FileSink(const FileSink&) = delete;
+  FileSink& operator=(const FileSink&) = delete;
   FileSink(FileSink&& other) noexcept;
   FileSink& operator=(FileSink&& other) noexcept;
   // Removes the temporary unless it was committed or kept.

@@ -91,6 +91,7 @@ Status write(const DataFile& file, const WriteOptions& options, ByteSink& sink) 
   BP_TRY(check_alignment(options.segment_alignment, 16, "segments"));
   Segments segments;
   std::vector<uint32_t> places;
+  places.reserve(file.data.size());
   for (const NamedData& datum : file.data)
     places.push_back(segments.add(datum.data, datum.alignment));
   segments.place(options.segment_alignment);

@@ -32,7 +32,7 @@ class PlanChecker {
  public:
   PlanChecker(const Program& program, const Plan& plan) : program_(program), plan_(plan) {}
 
-  Status run() const {
+  [[nodiscard]] Status run() const {
     for (size_t i = 0; i < plan_.values.size(); ++i) {
       BP_TRY(in(check_value(i), "value", i));
     }
@@ -51,7 +51,8 @@ class PlanChecker {
   }
 
  private:
-  Status check_values(std::string_view what, std::span<const ValueIndex> indices) const {
+  [[nodiscard]] Status check_values(std::string_view what,
+                                    std::span<const ValueIndex> indices) const {
     for (size_t i = 0; i < indices.size(); ++i) {
       BP_TRY(in(check_index("value", indices[i], plan_.values.size()), what, i));
     }
@@ -60,7 +61,7 @@ class PlanChecker {
 
   // Each item the index of a value that is a T.
   template <class T>
-  Status check_items(std::span<const ValueIndex> items, const char* kind) const {
+  [[nodiscard]] Status check_items(std::span<const ValueIndex> items, const char* kind) const {
     BP_TRY(check_values("item", items));
     for (size_t i = 0; i < items.size(); ++i) {
       if (!std::holds_alternative<T>(plan_.values[static_cast<size_t>(items[i])])) {
@@ -71,7 +72,7 @@ class PlanChecker {
     return Ok{};
   }
 
-  Status check_optional_items(std::span<const ValueIndex> items) const {
+  [[nodiscard]] Status check_optional_items(std::span<const ValueIndex> items) const {
     for (size_t i = 0; i < items.size(); ++i) {
       if (items[i] == -1) continue;
       BP_TRY(in(check_index("value", items[i], plan_.values.size()), "item", i));
@@ -84,7 +85,7 @@ class PlanChecker {
     return Ok{};
   }
 
-  Status check_value(size_t index) const {
+  [[nodiscard]] Status check_value(size_t index) const {
     const auto visit = [&]<class T>(const T& value) -> Status {
       if constexpr (std::is_same_v<T, Tensor>) {
         return check_tensor(value, index);
@@ -101,7 +102,7 @@ class PlanChecker {
     return std::visit(visit, plan_.values[index]);
   }
 
-  Status check_tensor(const Tensor& tensor, size_t index) const {
+  [[nodiscard]] Status check_tensor(const Tensor& tensor, size_t index) const {
     BP_TRY(check(tensor.layout));
     const std::optional<int64_t> nbytes = checked_nbytes(tensor.layout);
     if (!nbytes && !may_be_huge(tensor, index))
@@ -121,14 +122,14 @@ class PlanChecker {
   }
 
   // Bounds of what the caller gives, and no bounds, may be any number.
-  bool may_be_huge(const Tensor& tensor, size_t index) const {
+  [[nodiscard]] bool may_be_huge(const Tensor& tensor, size_t index) const {
     if (tensor.data_index != 0 || tensor.dynamism == ShapeDynamism::fixed) return false;
     const auto& inputs = plan_.inputs;
     return tensor.dynamism == ShapeDynamism::unbounded ||
            std::find(inputs.begin(), inputs.end(), static_cast<ValueIndex>(index)) != inputs.end();
   }
 
-  Status check_allocation(const Allocation& at, uint64_t size) const {
+  [[nodiscard]] Status check_allocation(const Allocation& at, uint64_t size) const {
     const auto& buffers = plan_.non_const_buffer_sizes;
     if (at.memory_id == 0) return invalid("memory_id is 0, ids count from 1");
     BP_TRY(check_index("planned buffer", at.memory_id, buffers.size()));
@@ -139,8 +140,8 @@ class PlanChecker {
                    std::to_string(capacity));
   }
 
-  static Status check_data(const char* what, const std::vector<Bytes>& list, const Tensor& tensor,
-                           uint64_t size) {
+  [[nodiscard]] static Status check_data(const char* what, const std::vector<Bytes>& list,
+                                         const Tensor& tensor, uint64_t size) {
     BP_TRY(check_index(what, tensor.data_index, list.size()));
     const size_t has = list[tensor.data_index].size();
     if (has >= size) return Ok{};
@@ -148,7 +149,7 @@ class PlanChecker {
                    " bytes, the tensor " + std::to_string(size));
   }
 
-  Status check_chain(const Chain& chain) const {
+  [[nodiscard]] Status check_chain(const Chain& chain) const {
     const size_t count = chain.instructions.size();
     for (size_t i = 0; i < count; ++i) {
       const auto visit = [&](const auto& call) { return check_call(call, count); };
@@ -159,27 +160,27 @@ class PlanChecker {
                    std::to_string(count) + " instructions");
   }
 
-  Status check_call(const KernelCall& call, size_t) const {
+  [[nodiscard]] Status check_call(const KernelCall& call, size_t) const {
     BP_TRY(check_index("operator", call.op, plan_.operators.size()));
     return check_values("argument", call.args);
   }
-  Status check_call(const DelegateCall& call, size_t) const {
+  [[nodiscard]] Status check_call(const DelegateCall& call, size_t) const {
     BP_TRY(check_index("delegate", call.delegate, plan_.delegates.size()));
     return check_values("argument", call.args);
   }
-  Status check_call(const MoveCall& call, size_t) const {
+  [[nodiscard]] Status check_call(const MoveCall& call, size_t) const {
     BP_TRY(check_index("value", call.from, plan_.values.size()));
     return check_index("value", call.to, plan_.values.size());
   }
-  Status check_call(const JumpFalseCall& call, size_t count) const {
+  [[nodiscard]] Status check_call(const JumpFalseCall& call, size_t count) const {
     BP_TRY(check_index("value", call.condition, plan_.values.size()));
     return check_index("destination", call.destination, count + 1);
   }
-  Status check_call(const FreeCall& call, size_t) const {
+  [[nodiscard]] Status check_call(const FreeCall& call, size_t) const {
     return check_index("value", call.value, plan_.values.size());
   }
 
-  Status check_buffers() const {
+  [[nodiscard]] Status check_buffers() const {
     std::vector<bool> seen(plan_.non_const_buffer_sizes.size());
     for (const BufferDevice& buffer : plan_.non_const_buffer_device) {
       BP_TRY(check_index("buffer device: planned buffer", buffer.buffer, seen.size()));

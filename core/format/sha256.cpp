@@ -21,6 +21,8 @@ struct Sha256::State {
   ~State() { EVP_MD_CTX_free(context); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
+  State(State&&) = delete;
+  State& operator=(State&&) = delete;
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {}
