@@ -20,6 +20,12 @@ std::optional<int64_t> only_quotient(Range range, int64_t by) {
   return quotient;
 }
 
+// Sums with an infinity don't cancel, so there is no dividing them.
+bool is_saturated(const Polynomial& a) {
+  return std::any_of(a.terms.begin(), a.terms.end(),
+                     [](const Term& term) { return saturating::is_infinite(term.coefficient); });
+}
+
 void append_bytes(std::string& out, int64_t value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
@@ -146,6 +152,9 @@ SymInt SymbolTable::product(std::span<const SymInt> factors) {
 
 SymInt SymbolTable::floor_div(SymInt a, SymInt b) {
   if (b == SymInt(0)) return intern({SymOp::floor_div, 0, {a, b}});
+  if (a.is_constant() && b.is_constant()) {
+    return saturating::floor_div(a.constant(), b.constant());
+  }
   return divided(polynomial(a), polynomial(b));
 }
 
@@ -157,11 +166,16 @@ SymInt SymbolTable::ceil_div(SymInt a, SymInt b) {
 
 SymInt SymbolTable::mod(SymInt a, SymInt b) {
   if (b == SymInt(0)) return intern({SymOp::mod, 0, {a, b}});
+  if (a.is_constant() && b.is_constant()) return saturating::mod(a.constant(), b.constant());
   return modulo(polynomial(a), polynomial(b));
 }
 
 SymInt SymbolTable::divided(Polynomial numerator, Polynomial denominator) {
   if (numerator.terms.empty()) return 0;
+  if (is_saturated(numerator) || is_saturated(denominator)) {
+    const SymInt operands[] = {from(numerator), from(denominator)};
+    return intern({SymOp::floor_div, 0, {operands[0], operands[1]}});
+  }
   if (denominator.terms.front().coefficient < 0) {
     numerator = scaled(numerator, -1);
     denominator = scaled(denominator, -1);
@@ -212,6 +226,10 @@ SymInt SymbolTable::divided(Polynomial numerator, Polynomial denominator) {
 }
 
 SymInt SymbolTable::modulo(Polynomial numerator, const Polynomial& denominator) {
+  if (is_saturated(numerator) || is_saturated(denominator)) {
+    const SymInt operands[] = {from(numerator), from(denominator)};
+    return intern({SymOp::mod, 0, {operands[0], operands[1]}});
+  }
   if (denominator.terms.front().coefficient < 0) {
     return neg(modulo(scaled(numerator, -1), scaled(denominator, -1)));
   }
