@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace backplane::cli {
 
@@ -37,6 +38,14 @@ class JsonWriter {
   void member(std::string_view name, const T& v) {
     key(name);
     value(v);
+  }
+
+  // key, then an array of texts.
+  void member(std::string_view name, const std::vector<std::string>& texts) {
+    key(name);
+    begin_array();
+    for (const std::string& text : texts) value(text);
+    end_array();
   }
 
   [[nodiscard]] const std::string& text() const { return text_; }
