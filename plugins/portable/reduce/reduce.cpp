@@ -219,6 +219,40 @@ Status spread_dims(Context& ctx, const Args& args) {
   return spread(ctx, args, dims_of(args, 1), args.boolean(2) ? 1 : 0, args.boolean(3), Root, 0);
 }
 
+// The p-norm of n magnitudes, in double.
+template <class T>
+double norm_of(const T* x, int64_t n, double p) {
+  double sum =
+      p == -std::numeric_limits<double>::infinity() ? std::numeric_limits<double>::infinity() : 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double v = std::abs(x[i]);
+    if (std::isnan(v)) return v;
+    if (p == 0) {
+      sum += v != 0 ? 1 : 0;
+    } else if (std::isinf(p)) {
+      sum = p > 0 ? std::max(sum, v) : std::min(sum, v);
+    } else {
+      sum += p == 1 ? v : p == 2 ? v * v : std::pow(v, p);
+    }
+  }
+  if (p == 0 || p == 1 || std::isinf(p)) return sum;
+  return p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
+}
+
+// args: self, ord, dim, keepdim, dtype.
+Status vector_norm(Context& ctx, const Args& args) {
+  const Tensor self = args.tensor(0);
+  const double p = args.scalar(1).to<double>();
+  BP_ASSIGN_OR_RETURN(const Reduction r, reduction(self, dims_of(args, 2), args.boolean(3)));
+  if (p < 0 || std::isinf(p)) BP_TRY(refuse_empty(self, r));
+  return dispatch<float, double, Complex64, Complex128>(self.dtype(), [&]<class T>() -> Status {
+    using R = decltype(std::abs(T{}));
+    return reduce_rows<T, R>(ctx, self, r, args.out(0), [&](const T* x, int64_t n) {
+      return static_cast<R>(norm_of(x, n, p));
+    });
+  });
+}
+
 constexpr DTypes kOrdered = kReals | kBool;
 
 constexpr Entry table[] = {
@@ -232,6 +266,7 @@ constexpr Entry table[] = {
     {"aten::any.out", "tib>t", truth_dim<true>},
     {"aten::argmax.out", "tIb>t", argmax<true>, kReals},
     {"aten::argmin.out", "tIb>t", argmax<false>, kReals},
+    {"aten::linalg_vector_norm.out", "tsNbI>t", vector_norm, kFloats | kComplex},
     {"aten::max.dim_max", "tib>tt", extreme_dim<true>, kOrdered},
     {"aten::max.unary_out", "t>t", extreme_all<true>, kOrdered},
     {"aten::mean.dtype_out", "tI>t", mean_all, kNumbers},

@@ -107,10 +107,62 @@ Status unsqueeze(Context& ctx, const Args& args) {
   return copy_as(ctx, self, shape, args.out(0));
 }
 
+// The blocks of channels that become pixels, or the other way round: a copy between two views with
+// the dimensions [lead, channels, rows, r, columns, r].
+template <bool Shuffle>
+Status pixels(Context& ctx, const Args& args) {
+  const Tensor self = args.tensor(0);
+  const int64_t r = args.integer(1);
+  if (self.dim() < 3 || r <= 0) {
+    return invalid({"pixel_shuffle expects at least 3 dimensions and a positive factor, but got ",
+                    self.shape(), " and ", r});
+  }
+  const int64_t lead = self.dim() - 3;
+  const int64_t channels = self.size(lead);
+  const int64_t rows = self.size(lead + 1);
+  const int64_t columns = self.size(lead + 2);
+  if (Shuffle ? channels % (r * r) != 0 : rows % r != 0 || columns % r != 0) {
+    return invalid({"sizes ", self.shape(), " are not divisible by the factor ", r,
+                    Shuffle ? " squared in channels" : " in height and width"});
+  }
+  Dims shape(self.shape());
+  shape[lead] = Shuffle ? channels / (r * r) : channels * r * r;
+  shape[lead + 1] = Shuffle ? rows * r : rows / r;
+  shape[lead + 2] = Shuffle ? columns * r : columns / r;
+  const Tensor out = args.out(0);
+  BP_TRY(ctx.resize(out, shape));
+  const Tensor& deep = Shuffle ? self : out;  // many channels, few pixels
+  const Tensor& wide = Shuffle ? out : self;
+  const auto view = [&](const Tensor& tensor, bool is_deep) {
+    Strided v(tensor);
+    v.shape = Dims(tensor.shape().first(static_cast<size_t>(lead)));
+    v.strides = Dims(tensor.strides().first(static_cast<size_t>(lead)));
+    const auto add = [&](int64_t size, int64_t stride) {
+      v.shape.push_back(size);
+      v.strides.push_back(stride);
+    };
+    const int64_t c = tensor.stride(lead);
+    const int64_t y = tensor.stride(lead + 1);
+    const int64_t x = tensor.stride(lead + 2);
+    add(wide.size(lead), is_deep ? c * r * r : c);
+    add(deep.size(lead + 1), is_deep ? y : y * r);
+    add(r, is_deep ? c * r : y);
+    add(deep.size(lead + 2), is_deep ? x : x * r);
+    add(r, is_deep ? c : x);
+    return v;
+  };
+  Strided from = view(self, Shuffle);
+  Strided to = view(out, !Shuffle);
+  copy_bytes(from.tensor(), to.tensor());
+  return Ok{};
+}
+
 constexpr Entry table[] = {
     {"aten::_reshape_alias_copy.out", "tnn>t", view},
     {"aten::_unsafe_view.out", "tn>t", view},
     {"aten::flatten.using_ints_out", "tii>t", flatten},
+    {"aten::pixel_shuffle.out", "ti>t", pixels<true>},
+    {"aten::pixel_unshuffle.out", "ti>t", pixels<false>},
     {"aten::reshape.out", "tn>t", view},
     {"aten::squeeze_copy.dim_out", "tn>t", squeeze},
     {"aten::squeeze_copy.dims_out", "tn>t", squeeze},
