@@ -49,10 +49,12 @@ Status check_cast(DType from, const Tensor& out);
 // Entries for rows, which must be static.
 Status run_row(Context& ctx, const Args& args);
 Status check_row(const Args& args);
-template <size_t N>
-constexpr std::array<Entry, N> entries(const Elementwise (&rows)[N]) {
-  std::array<Entry, N> result{};
-  for (size_t i = 0; i < N; ++i) {
+template <class Rows>
+constexpr size_t kRows = sizeof(Rows) / sizeof(Elementwise);
+template <class Rows>
+constexpr auto entries(const Rows& rows) {
+  std::array<Entry, kRows<Rows>> result{};
+  for (size_t i = 0; i < result.size(); ++i) {
     result[i] = {rows[i].name,        rows[i].signature, run_row, kAll,
                  BP_KERNEL_MAY_ALIAS, check_row,         &rows[i]};
   }

@@ -202,6 +202,26 @@ DType result_of(const Loop& loop, DType dtype) {
   return is_complex(loop.result) ? complex_of(dtype) : real_of(dtype);
 }
 
+void fill(const Tensor& out, const Scalar& value) {
+  const Dims strides(out.strides());
+  const Walk walk(out.shape(), {&strides, 1});
+  if (walk.numel() == 0) {
+    return;
+  }
+  Strip strip;  // NOLINT: filled here
+  with_number(compute_of(out.dtype()), value, [&]<class T>(T number) {
+    std::fill_n(reinterpret_cast<T*>(strip.bytes), kStrip, number);
+  });
+  Walk::Cursor cursor = walk.at(0);
+  for (int64_t done = 0; done < walk.numel();) {
+    const int64_t n = std::min(walk.row_left(cursor), kStrip);
+    store(native_of(out.dtype()), strip.bytes, out.dtype(),
+          out.bytes() + cursor.offset[0] * size_of(out.dtype()), walk.stride(0), n);
+    walk.advance(cursor, n);
+    done += n;
+  }
+}
+
 Status map(Context& ctx, const Map& map, const Tensor& out) {
   assert(map.operands.size() <= kMaxOperands);
   std::array<Operand, kMaxOperands> operands;

@@ -73,6 +73,9 @@ struct Map {
 };
 Status map(Context& ctx, const Map& map, const Tensor& out);
 
+// Sets all elements of `out`, which has its shape, to a number as its dtype holds it.
+void fill(const Tensor& out, const Scalar& value);
+
 // The dtype of a loop's results when it computes for `dtype`: bool, dtype, its real or complex kin.
 [[nodiscard]] DType result_of(const Loop& loop, DType dtype);
 

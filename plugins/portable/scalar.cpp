@@ -114,6 +114,10 @@ Status ResultType::add(DType dtype) {
   return join(dims_, dtype);
 }
 
+Status ResultType::add_zero_dim(DType dtype) {
+  return join(zero_dim_, dtype);
+}
+
 Status ResultType::add(const Scalar& scalar) {
   DType dtype = scalar.dtype();
   if (scalar.is_floating() || scalar.is_complex()) {

@@ -60,7 +60,8 @@ class ResultType {
  public:
   Status add(const Tensor& tensor);
   Status add(const Scalar& scalar);
-  Status add(DType dtype);  // as a tensor with dimensions
+  Status add(DType dtype);           // as a tensor with dimensions
+  Status add_zero_dim(DType dtype);  // as one without
   [[nodiscard]] Result<DType> get() const;
 
  private:

@@ -65,10 +65,10 @@ double bessel_i1e(double x) {
   return std::isnan(x) ? x : std::copysign(scaled_i(1, x), x);
 }
 double bessel_i0(double x) {
-  return std::isinf(x) ? kInfinity : bessel_i0e(x) * std::exp(std::fabs(x));
+  return bessel_i0e(x) * std::exp(std::fabs(x));
 }
 double bessel_i1(double x) {
-  return std::isinf(x) ? x : bessel_i1e(x) * std::exp(std::fabs(x));
+  return bessel_i1e(x) * std::exp(std::fabs(x));
 }
 
 double bessel_k0e(double x) {
