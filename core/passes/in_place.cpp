@@ -153,9 +153,23 @@ Status InPlace::call(const Node& node, const ops::Schema& functional) {
         by_alias[parameter.alias].push_back(id);
       }
     }
-    if (functional.index_of(arg.name) >= 0) args.push_back({arg.name, read(arg.value)});
+    // Names differ here and there (dropout_'s self is dropout's input); places don't.
+    const auto at = static_cast<size_t>(schema.index_of(arg.name));
+    const bool same_places = functional.parameters.size() == schema.parameters.size();
+    if (functional.index_of(arg.name) >= 0) {
+      args.push_back({arg.name, read(arg.value)});
+    } else if (same_places) {
+      args.push_back({functional.parameters[at].name, read(arg.value)});
+    }
   }
-  const std::vector<ValueRef> results = r_.emit_all(functional.name, {}, std::move(args));
+  std::vector<TensorType> types;
+  for (size_t i = 0; i < schema.returns.size() && i < node.outputs.size(); ++i) {
+    const bool is_fresh = schema.returns[i].alias == 0 && node.outputs[i] != kNone;
+    if (is_fresh) types.push_back(r_.type({node.outputs[i]}));
+  }
+  for (ValueId id : written) types.push_back(r_.type({id}));
+  const std::vector<ValueRef> results =
+      r_.emit_as(functional.name, std::move(args), std::move(types));
   BP_TRY(r_.status());
   // Results that are new memory come first, then new contents of what was written.
   size_t fresh = 0;
