@@ -35,17 +35,30 @@ bool same_bytes(Bytes a, Bytes b) {
 
 }  // namespace
 
+DataSet::Identity DataSet::identity(const Constant& constant, Buffers& buffers) {
+  std::string type(name_of(constant.dtype));
+  for (const int64_t size : constant.sizes) type += "x" + std::to_string(size);
+  return {content_id(constant, buffers), std::move(type)};
+}
+
+std::string DataSet::key_in(const Contents& contents, const std::string& fqn,
+                            const Identity& identity) {
+  if (contents.size() == 1) return fqn;
+  const auto alike = std::count_if(contents.begin(), contents.end(), [&](const auto& entry) {
+    return entry.first.id == identity.id;
+  });
+  return with_id(fqn, identity.id) + (alike > 1 ? "-" + identity.type : "");
+}
+
 void DataSet::add(const Constant& constant, Buffers& buffers) {
-  const ContentId& id = content_id(constant, buffers);
-  Contents& contents = contents_[constant.fqn];
-  if (contents.contains(id)) return;
-  contents.emplace(id, Entry{{constant.fqn, dense_bytes(constant, buffers), kConstantAlignment,
-                              layout_of(constant)},
-                             false});
+  contents_[constant.fqn].try_emplace(
+      identity(constant, buffers),
+      Entry{{constant.fqn, dense_bytes(constant, buffers), kConstantAlignment, layout_of(constant)},
+            false});
 }
 
 void DataSet::use(const Constant& constant, Buffers& buffers) {
-  contents_.find(constant.fqn)->second.at(content_id(constant, buffers)).used = true;
+  contents_.find(constant.fqn)->second.at(identity(constant, buffers)).used = true;
 }
 
 Status DataSet::add_blob(std::string_view key, Bytes bytes, uint32_t alignment) {
@@ -62,18 +75,16 @@ Status DataSet::add_blob(std::string_view key, Bytes bytes, uint32_t alignment) 
 }
 
 std::string DataSet::key_of(const Constant& constant, Buffers& buffers) const {
-  const Contents& contents = contents_.find(constant.fqn)->second;
-  if (contents.size() == 1) return constant.fqn;
-  return with_id(constant.fqn, content_id(constant, buffers));
+  return key_in(contents_.find(constant.fqn)->second, constant.fqn, identity(constant, buffers));
 }
 
 std::vector<NamedData> DataSet::list() const {
   std::vector<NamedData> all;
   for (const auto& [fqn, contents] : contents_) {
-    for (const auto& [id, entry] : contents) {
+    for (const auto& [identity, entry] : contents) {
       if (!entry.used) continue;
       all.push_back(entry.data);
-      if (contents.size() > 1) all.back().key = with_id(fqn, id);
+      all.back().key = key_in(contents, fqn, identity);
     }
   }
   for (const auto& [key, data] : blobs_) all.push_back(data);

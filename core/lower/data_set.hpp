@@ -3,6 +3,7 @@
 
 #include <backplane/result.hpp>
 
+#include <compare>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@ namespace backplane::lower {
 // Constants of all methods are added first, so that keys can be given; then the ones that are
 // needed are marked. Equal contents share a segment of the file whatever their names; a name that
 // stands for two contents is told apart by
-// "@" and 8 hex digits of the content id. Views stay valid as long as the modules do.
+// "@" and 8 hex digits of the content id (and the type, where that alone differs). Views stay valid
+// as long as the modules do.
 class DataSet {
  public:
   // Makes `constant` known; bytes that are not dense are copied into `buffers`.
@@ -35,7 +37,16 @@ class DataSet {
     NamedData data;
     bool used = false;
   };
-  using Contents = std::map<ContentId, Entry>;
+  // One content may be there as tensors of several types: each is a datum of its own.
+  struct Identity {
+    ContentId id;
+    std::string type;  // "float32[2, 3]"
+    auto operator<=>(const Identity&) const = default;
+  };
+  using Contents = std::map<Identity, Entry>;
+  static Identity identity(const Constant& constant, Buffers& buffers);
+  static std::string key_in(const Contents& contents, const std::string& fqn,
+                            const Identity& identity);
   std::map<std::string, Contents, std::less<>> contents_;  // by FQN
   std::map<std::string, NamedData, std::less<>> blobs_;
 };

@@ -46,7 +46,7 @@ class Lowering {
     BP_TRY(name_data());
     BP_TRY(load_kernels());
     for (MethodWork& work : works_) BP_TRY(prepare(work));
-    collect_data();
+    for (MethodWork& work : works_) collect_data(work);
     for (MethodWork& work : works_) BP_TRY(partition(work));
     BP_TRY(check_kernels());
     for (MethodWork& work : works_) BP_TRY(compile_method(work));
@@ -207,13 +207,7 @@ class Lowering {
     work.module = std::make_unique<Module>(std::move(module));
     BP_TRY(apply_bounds(*work.module));
     BP_TRY(step(0.1, "simplifying " + work.source->name));
-    passes::PrepareOptions prepare;
-    prepare.kept_ops = kept_ops_;
-    prepare.kernels = [this](std::string_view name) -> const bp_kernel_t* {
-      const KernelEntry* entry = kernels_->find(name);
-      return entry != nullptr && entry->kernel->device_kind == BP_DEV_CPU ? entry->kernel : nullptr;
-    };
-    if (auto status = passes::prepare(*work.module, ops_, prepare); !status.ok()) {
+    if (auto status = passes::prepare(*work.module, ops_, pass_options()); !status.ok()) {
       return std::move(status).error().in(work.source->path);
     }
     if (auto status = refuse_unknown(*work.module); !status.ok())
@@ -222,6 +216,16 @@ class Lowering {
       if (output.kind == Output::Kind::buffer_mutation) state_.insert(output.target);
     }
     return Ok{};
+  }
+
+  [[nodiscard]] passes::PrepareOptions pass_options() const {
+    passes::PrepareOptions passes;
+    passes.kept_ops = kept_ops_;
+    passes.kernels = [this](std::string_view name) -> const bp_kernel_t* {
+      const KernelEntry* entry = kernels_->find(name);
+      return entry != nullptr && entry->kernel->device_kind == BP_DEV_CPU ? entry->kernel : nullptr;
+    };
+    return passes;
   }
 
   // "s0" is a symbol; "x.1" is dimension 1 of input x, where that is a bare symbol.
@@ -262,17 +266,42 @@ class Lowering {
     return names.empty() ? "static sizes only" : names;
   }
 
-  void collect_data() {
-    for (MethodWork& work : works_) {
-      for (const Constant& constant : work.module->constants)
-        external_.add(constant, work.module->buffers);
+  void collect_data(MethodWork& work) {
+    for (const Constant& constant : work.module->constants)
+      external_.add(constant, work.module->buffers);
+  }
+
+  // What was kept for a backend that then did not take it is decomposed and offered once more.
+  // Returns whether there was any.
+  Result<bool> decompose_unclaimed(MethodWork& work) {
+    std::set<std::pair<std::string, std::string>> claimed;  // operator and name
+    bool left = false;
+    for (size_t g = 0; g < work.settled.size(); ++g) {
+      const Graph& graph = *work.module->graphs[g];
+      for (size_t n = 0; n < graph.nodes.size(); ++n) {
+        const Node& node = graph.nodes[n];
+        if (std::find(kept_ops_.begin(), kept_ops_.end(), node.op) == kept_ops_.end()) continue;
+        if (work.settled[g].partition_of[n] >= 0) claimed.emplace(node.op, node.name);
+        left = left || work.settled[g].partition_of[n] < 0;
+      }
     }
+    if (!left) return false;
+    const auto keep = [&](const Node& node) { return claimed.contains({node.op, node.name}); };
+    BP_TRY(passes::decompose_rest(*work.module, ops_, pass_options(), keep));
+    collect_data(work);
+    return true;
   }
 
   Status partition(MethodWork& work) {
     BP_TRY(step(0.2, "partitioning " + work.source->name));
-    BP_ASSIGN_OR_RETURN(work.settled, settle({*work.module, external_, ops_, *kernels_, work.uses,
-                                              options_.cancel}));
+    const auto offer = [&]() {
+      return settle({*work.module, external_, ops_, *kernels_, work.uses, options_.cancel});
+    };
+    BP_ASSIGN_OR_RETURN(work.settled, offer());
+    BP_ASSIGN_OR_RETURN(const bool again, decompose_unclaimed(work));
+    if (again) {
+      BP_ASSIGN_OR_RETURN(work.settled, offer());
+    }
     MethodReport method;
     method.name = work.source->name;
     size_t left = 0;

@@ -33,6 +33,16 @@ void Aliases::view(ValueId value, ValueId other, std::vector<ViewStep> steps, bo
   if (steps.empty()) return same(value, other);
   (void)alias(value);
   const int32_t whole = at(parent).storage;
+  const int32_t above = at(parent).parent;
+  if (above >= 0 && at(above).now.id != kNone) {
+    const TensorType& type = r_.type(at(above).now);
+    if (is_select_of_copies(r_, type, at(parent).step, steps[0])) {
+      std::vector<ViewStep> before = select_before_expand(type, at(parent).step, steps[0]);
+      before.insert(before.end(), steps.begin() + 1, steps.end());
+      steps = std::move(before);
+      parent = above;
+    }
+  }
   for (ViewStep& step : steps) {
     aliases_.push_back({parent, whole, std::move(step)});
     parent = static_cast<int32_t>(aliases_.size()) - 1;

@@ -43,6 +43,29 @@ Result<std::vector<int32_t>> bodies_first(const Module& module) {
   return order;
 }
 
+Status drop_unused_bodies(Module& module) {
+  BP_ASSIGN_OR_RETURN(const std::vector<int32_t> used, bodies_first(module));
+  if (used.size() == module.graphs.size()) return Ok{};
+  std::vector<int32_t> renamed(module.graphs.size(), kNone);
+  for (int32_t index : used) renamed[static_cast<size_t>(index)] = 0;
+  std::vector<std::unique_ptr<Graph>> kept;
+  for (size_t i = 0; i < renamed.size(); ++i) {
+    if (renamed[i] == kNone) continue;
+    renamed[i] = static_cast<int32_t>(kept.size());
+    kept.push_back(std::move(module.graphs[i]));
+  }
+  module.graphs = std::move(kept);
+  for (const std::unique_ptr<Graph>& graph : module.graphs) {
+    for (Node& node : graph->nodes) {
+      for (NamedArgument& arg : node.args) {
+        auto* body = std::get_if<GraphRef>(&arg.value);
+        if (body != nullptr) body->index = renamed[static_cast<size_t>(body->index)];
+      }
+    }
+  }
+  return Ok{};
+}
+
 std::vector<Argument> operands_of(const Node& node) {
   size_t first = 0;
   for (size_t i = 0; i < node.args.size(); ++i) {

@@ -21,4 +21,7 @@ namespace backplane::passes {
 // named arguments are not operands.
 [[nodiscard]] std::vector<Argument> operands_of(const Node& node);
 
+// Removes graphs that the method does not reach, and renumbers the others.
+Status drop_unused_bodies(Module& module);
+
 }  // namespace backplane::passes

@@ -36,27 +36,6 @@ bool mark_needed(const Graph& graph, const std::vector<bool>& body_has_effect,
   return effects;
 }
 
-// Bodies that no node uses any more.
-void drop_bodies(Module& module, const std::vector<int32_t>& used) {
-  std::vector<int32_t> renamed(module.graphs.size(), kNone);
-  for (int32_t index : used) renamed[static_cast<size_t>(index)] = 0;
-  std::vector<std::unique_ptr<Graph>> kept;
-  for (size_t i = 0; i < renamed.size(); ++i) {
-    if (renamed[i] == kNone) continue;
-    renamed[i] = static_cast<int32_t>(kept.size());
-    kept.push_back(std::move(module.graphs[i]));
-  }
-  module.graphs = std::move(kept);
-  for (const std::unique_ptr<Graph>& graph : module.graphs) {
-    for (Node& node : graph->nodes) {
-      for (NamedArgument& arg : node.args) {
-        auto* body = std::get_if<GraphRef>(&arg.value);
-        if (body != nullptr) body->index = renamed[static_cast<size_t>(body->index)];
-      }
-    }
-  }
-}
-
 }  // namespace
 
 Status remove_dead_code(Module& module, const ops::Table& table) {
@@ -72,9 +51,7 @@ Status remove_dead_code(Module& module, const ops::Table& table) {
         [&](Node& node) -> Status { return needed[at++] ? r.keep(std::move(node)) : r.status(); }));
     BP_TRY(r.finish());
   }
-  BP_ASSIGN_OR_RETURN(const std::vector<int32_t> used, bodies_first(module));
-  drop_bodies(module, used);
-  return Ok{};
+  return drop_unused_bodies(module);
 }
 
 }  // namespace backplane::passes

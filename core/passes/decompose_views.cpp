@@ -28,6 +28,12 @@ std::vector<int64_t> identity(int64_t rank) {
   return dims;
 }
 
+ValueList list_of(const std::vector<ValueRef>& values) {
+  ValueList list;
+  for (const ValueRef v : values) list.ids.push_back(v.id);
+  return list;
+}
+
 bool to_result_sizes(Rewriter& r, const Node& node) {
   const ValueRef x = r.args(node).tensor("self");
   r.replace(node, view(r, x, r.type(ValueRef{node.outputs[0]}).sizes));
@@ -128,12 +134,6 @@ bool unbind(Rewriter& r, const Node& node) {
   return true;
 }
 
-ValueList list_of(const std::vector<ValueRef>& values) {
-  ValueList list;
-  for (const ValueRef v : values) list.ids.push_back(v.id);
-  return list;
-}
-
 bool stack(Rewriter& r, const Node& node) {
   const NodeArgs args = r.args(node);
   std::vector<ValueRef> parts = args.tensors("tensors");
@@ -161,10 +161,14 @@ bool narrow(Rewriter& r, const Node& node) {
 
 bool diff(Rewriter& r, const Node& node) {
   const NodeArgs args = r.args(node);
-  if (args.integer("n") != 1 || !args.is_none("prepend") || !args.is_none("append")) return false;
-  const ValueRef x = args.tensor("self");
-  if (r.dtype(x) == DType::boolean) return false;
+  ValueRef x = args.tensor("self");
+  if (args.integer("n") != 1 || r.dtype(x) == DType::boolean || r.rank(x) == 0) return false;
   const int64_t dim = r.wrap_dim(args.integer("dim"), r.rank(x));
+  std::vector<ValueRef> parts;
+  if (!args.is_none("prepend")) parts.push_back(args.tensor("prepend"));
+  parts.push_back(x);
+  if (!args.is_none("append")) parts.push_back(args.tensor("append"));
+  if (parts.size() > 1) x = r.emit("aten::cat", {list_of(parts), dim});
   const SymInt size = r.size(x, dim);
   const ValueRef after =
       r.emit("aten::slice.Tensor", {x, dim, int64_t{1}, r.integer(size), int64_t{1}});

@@ -5,59 +5,10 @@
 #include <deque>
 #include <memory>
 
+#include "common/abi_dtype.hpp"
+
 namespace backplane::passes {
 namespace {
-
-bp_dtype_t abi_dtype(DType dtype) {
-  uint8_t code = BP_DT_FLOAT;
-  switch (dtype) {
-    using enum DType;
-    case u8:
-    case u16:
-    case u32:
-    case u64:
-      code = BP_DT_UINT;
-      break;
-    case i8:
-    case i16:
-    case i32:
-    case i64:
-      code = BP_DT_INT;
-      break;
-    case f16:
-    case f32:
-    case f64:
-      code = BP_DT_FLOAT;
-      break;
-    case c32:
-    case c64:
-    case c128:
-      code = BP_DT_COMPLEX;
-      break;
-    case boolean:
-      code = BP_DT_BOOL;
-      break;
-    case bf16:
-      code = BP_DT_BFLOAT;
-      break;
-    case f8e5m2:
-      code = BP_DT_F8E5M2;
-      break;
-    case f8e4m3fn:
-      code = BP_DT_F8E4M3FN;
-      break;
-    case f8e5m2fnuz:
-      code = BP_DT_F8E5M2FNUZ;
-      break;
-    case f8e4m3fnuz:
-      code = BP_DT_F8E4M3FNUZ;
-      break;
-    case f8e8m0fnu:
-      code = BP_DT_F8E8M0FNU;
-      break;
-  }
-  return {code, static_cast<uint8_t>(size_of(dtype) * 8), 1};
-}
 
 // A result in the making.
 struct NewTensor {
@@ -96,6 +47,8 @@ class Call : public bp_kernel_ctx_t {
   Result<std::vector<Tensor>> run(const bp_kernel_t& kernel);
 
  private:
+  struct Boxer;
+
   int32_t give_shape(bp_tensor_t* out, std::span<const int64_t> shape);
   void* give_scratch(uint64_t size);
   bp_tensor_t* new_result(DType dtype, size_t rank);
@@ -188,71 +141,91 @@ Result<bp_tensor_t*> Call::operand(ValueId id, const Evaluator::Operands& operan
   return &abi;
 }
 
-Status Call::box(const Argument& argument, const Evaluator::Operands& operands) {
-  bp_boxed_t& box = boxes_.emplace_back();
-  box = {};
-  if (const auto* i = std::get_if<int64_t>(&argument)) {
-    box.kind = BP_BOX_INT;
-    box.v.i = *i;
-  } else if (const auto* f = std::get_if<double>(&argument)) {
+// How each kind of argument is boxed.
+struct Call::Boxer {
+  Call& call;
+  const Evaluator::Operands& operands;
+  bp_boxed_t box{};
+
+  Status number(uint32_t kind, int64_t value) {
+    box.kind = kind;
+    box.v.i = value;
+    return Ok{};
+  }
+  void list(uint32_t kind, size_t count) {
+    box.kind = kind;
+    box.count = static_cast<uint32_t>(count);
+  }
+
+  Status operator()(const None&) { return Ok{}; }
+  Status operator()(const DeviceArg&) { return Ok{}; }
+  Status operator()(int64_t value) { return number(BP_BOX_INT, value); }
+  Status operator()(bool value) { return number(BP_BOX_BOOL, value ? 1 : 0); }
+  Status operator()(DType value) { return number(BP_BOX_INT, static_cast<int64_t>(value)); }
+  Status operator()(MemoryFormat value) { return number(BP_BOX_INT, static_cast<int64_t>(value)); }
+  Status operator()(Layout value) { return number(BP_BOX_INT, static_cast<int64_t>(value)); }
+  Status operator()(double value) {
     box.kind = BP_BOX_DOUBLE;
-    box.v.f = *f;
-  } else if (const auto* b = std::get_if<bool>(&argument)) {
-    box.kind = BP_BOX_BOOL;
-    box.v.i = *b ? 1 : 0;
-  } else if (const auto* c = std::get_if<std::complex<double>>(&argument)) {
-    doubles_.push_back({c->real(), c->imag()});
-    box.kind = BP_BOX_COMPLEX;
-    box.count = 2;
-    box.v.doubles = doubles_.back().data();
-  } else if (const auto* s = std::get_if<std::string>(&argument)) {
-    box.kind = BP_BOX_STRING;
-    box.count = static_cast<uint32_t>(s->size());
-    box.v.text = s->data();
-  } else if (const auto* ref = std::get_if<ValueRef>(&argument)) {
+    box.v.f = value;
+    return Ok{};
+  }
+  Status operator()(const std::complex<double>& value) {
+    list(BP_BOX_COMPLEX, 2);
+    box.v.doubles = call.doubles_.emplace_back(std::vector{value.real(), value.imag()}).data();
+    return Ok{};
+  }
+  Status operator()(const std::string& value) {
+    list(BP_BOX_STRING, value.size());
+    box.v.text = value.data();
+    return Ok{};
+  }
+  Status operator()(const ValueRef& value) {
     box.kind = BP_BOX_TENSOR;
-    BP_ASSIGN_OR_RETURN(box.v.tensor, operand(ref->id, operands));
-  } else if (const auto* list = std::get_if<ValueList>(&argument)) {
-    std::vector<bp_tensor_t*>& tensors = lists_.emplace_back();
-    for (ValueId id : list->ids) {
+    BP_ASSIGN_OR_RETURN(box.v.tensor, call.operand(value.id, operands));
+    return Ok{};
+  }
+  Status operator()(const ValueList& value) {
+    std::vector<bp_tensor_t*>& tensors = call.lists_.emplace_back();
+    for (ValueId id : value.ids) {
       tensors.push_back(nullptr);
       if (id == kNone) continue;
-      BP_ASSIGN_OR_RETURN(tensors.back(), operand(id, operands));
+      BP_ASSIGN_OR_RETURN(tensors.back(), call.operand(id, operands));
     }
-    box.kind = BP_BOX_TENSORS;
-    box.count = static_cast<uint32_t>(tensors.size());
+    list(BP_BOX_TENSORS, tensors.size());
     box.v.tensors = tensors.data();
-  } else if (const auto* ints = std::get_if<IntList>(&argument)) {
-    std::vector<int64_t>& values = ints_.emplace_back();
-    for (const IntElement& e : *ints) {
+    return Ok{};
+  }
+  Status operator()(const IntList& value) {
+    std::vector<int64_t>& values = call.ints_.emplace_back();
+    for (const IntElement& e : value) {
       if (!e.is_literal()) return Error{Code::invalid_argument, "a size is not known"};
       values.push_back(e.literal);
     }
-    box.kind = BP_BOX_INTS;
-    box.count = static_cast<uint32_t>(values.size());
+    list(BP_BOX_INTS, values.size());
     box.v.ints = values.data();
-  } else if (const auto* reals = std::get_if<std::vector<double>>(&argument)) {
-    box.kind = BP_BOX_DOUBLES;
-    box.count = static_cast<uint32_t>(reals->size());
-    box.v.doubles = reals->data();
-  } else if (const auto* flags = std::get_if<std::vector<bool>>(&argument)) {
-    bools_.emplace_back(flags->begin(), flags->end());
-    box.kind = BP_BOX_BOOLS;
-    box.count = static_cast<uint32_t>(flags->size());
-    box.v.bools = bools_.back().data();
-  } else if (const auto* dtype = std::get_if<DType>(&argument)) {
-    box.kind = BP_BOX_INT;
-    box.v.i = static_cast<int64_t>(*dtype);
-  } else if (const auto* format = std::get_if<MemoryFormat>(&argument)) {
-    box.kind = BP_BOX_INT;
-    box.v.i = static_cast<int64_t>(*format);
-  } else if (const auto* layout = std::get_if<Layout>(&argument)) {
-    box.kind = BP_BOX_INT;
-    box.v.i = static_cast<int64_t>(*layout);
-  } else if (!std::holds_alternative<None>(argument) &&
-             !std::holds_alternative<DeviceArg>(argument)) {
+    return Ok{};
+  }
+  Status operator()(const std::vector<double>& value) {
+    list(BP_BOX_DOUBLES, value.size());
+    box.v.doubles = value.data();
+    return Ok{};
+  }
+  Status operator()(const std::vector<bool>& value) {
+    list(BP_BOX_BOOLS, value.size());
+    box.v.bools = call.bools_.emplace_back(value.begin(), value.end()).data();
+    return Ok{};
+  }
+  template <class T>
+  Status operator()(const T&) {
     return Error{Code::unsupported, "an argument is of a kind that kernels don't take"};
   }
+};
+
+// `argument` must live until run.
+Status Call::box(const Argument& argument, const Evaluator::Operands& operands) {
+  Boxer boxer{*this, operands};
+  BP_TRY(std::visit(boxer, argument));
+  boxes_.push_back(boxer.box);
   return Ok{};
 }
 

@@ -1,43 +1,25 @@
 #include "passes/fold.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "ops/meta.hpp"
 #include "passes/bodies.hpp"
 #include "passes/fold_plan.hpp"
+#include "passes/index_by_numbers.hpp"
 #include "passes/known_tensors.hpp"
 #include "passes/rewriter.hpp"
+#include "passes/symbol_bindings.hpp"
 #include "passes/symbolic_node.hpp"
 
 namespace backplane::passes {
 namespace {
 
-// Symbols that turned out to be numbers.
-using Bindings = std::unordered_map<size_t, int64_t>;
-
-SymInt substitute(SymbolTable& symbols, SymInt size, const Bindings& bindings) {
-  if (size.is_constant() || bindings.empty()) return size;
-  for (size_t symbol : symbols.symbols_of(size)) {
-    const auto bound = bindings.find(symbol);
-    if (bound != bindings.end()) size = symbols.substitute(size, symbol, bound->second);
-    if (size.is_constant()) break;
-  }
-  return size;
-}
-
-void substitute(SymbolTable& symbols, Value& value, const Bindings& bindings) {
-  for (SymInt& size : value.type.sizes) size = substitute(symbols, size, bindings);
-  for (SymInt& stride : value.type.strides) stride = substitute(symbols, stride, bindings);
-  if (value.has_expr) value.expr = substitute(symbols, value.expr, bindings);
-}
-
 class Folder {
  public:
   Folder(Module& module, Graph& graph, const ops::Table& table, const Evaluator& evaluator,
-         Bindings& bindings)
+         SymbolBindings& bindings)
       : module_(module),
         graph_(graph),
         evaluator_(evaluator),
@@ -66,9 +48,7 @@ class Folder {
   bool fold_kernel(const Node& node);
   bool fits(const Node& node) const;
   void bind(ValueId output, std::span<const int64_t> sizes);
-  void bind(SymInt size, int64_t value);
   void bind_inferred(const Node& node);
-  void index_by_numbers(Node& node);
   void forget_operands(const std::vector<ValueId>& operands);
   [[nodiscard]] const KnownTensor* known(const Argument& argument) const;
   [[nodiscard]] std::string source_of(const Node& node) const;
@@ -78,7 +58,7 @@ class Folder {
   Module& module_;
   Graph& graph_;
   const Evaluator& evaluator_;
-  Bindings& bindings_;
+  SymbolBindings& bindings_;
   std::vector<int32_t> uses_;   // that are still to come, by value of the old graph
   std::vector<bool> is_fixed_;  // by value: a constant that nothing writes
   std::vector<bool> is_gone_;   // by value: only nodes that may be folded use it
@@ -139,15 +119,11 @@ std::string Folder::source_of(const Node& node) const {
   return source.empty() ? node.name : source;
 }
 
-void Folder::bind(SymInt size, int64_t value) {
-  const std::optional<size_t> symbol = module_.symbols.as_symbol(size);
-  if (symbol) bindings_.emplace(*symbol, value);
-}
-
 void Folder::bind(ValueId output, std::span<const int64_t> sizes) {
   const std::vector<SymInt> recorded = graph_.value(output).type.sizes;
-  for (size_t d = 0; d < std::min(recorded.size(), sizes.size()); ++d) bind(recorded[d], sizes[d]);
-  substitute(module_.symbols, graph_.value(output), bindings_);
+  for (size_t d = 0; d < std::min(recorded.size(), sizes.size()); ++d)
+    bindings_.bind(recorded[d], sizes[d]);
+  bindings_.substitute(graph_.value(output));
 }
 
 // Whether the results may be kept: their sizes, if they are known before they are computed.
@@ -242,64 +218,15 @@ void Folder::bind_inferred(const Node& node) {
     Value& value = graph_.value(node.outputs[i]);
     const std::vector<SymInt>& sizes = (*inferred)[i].type.sizes;
     for (size_t d = 0; d < std::min(sizes.size(), value.type.sizes.size()); ++d) {
-      if (sizes[d].is_constant()) bind(value.type.sizes[d], sizes[d].constant());
+      if (sizes[d].is_constant()) bindings_.bind(value.type.sizes[d], sizes[d].constant());
     }
-    substitute(module_.symbols, value, bindings_);
-  }
-}
-
-// Masks that are known become the indices of their true elements, so that sizes are known too.
-void Folder::index_by_numbers(Node& node) {
-  if (!node.op.starts_with("aten::index.Tensor") && !node.op.starts_with("aten::index_put") &&
-      !node.op.starts_with("aten::_unsafe_index")) {
-    return;
-  }
-  for (NamedArgument& arg : node.args) {
-    auto* list = std::get_if<ValueList>(&arg.value);
-    if (list == nullptr || arg.name != "indices") continue;
-    std::vector<ValueId> indices;
-    for (ValueId id : list->ids) {
-      const KnownTensor* mask = id == kNone ? nullptr : known_.find(id);
-      const bool is_mask = mask != nullptr && !mask->sizes.empty() &&
-                           (mask->dtype == DType::boolean || mask->dtype == DType::u8);
-      Result<Tensor> dense = Tensor::copy_of(is_mask ? mask->view() : TensorView{});
-      if (!is_mask || !dense.ok()) {
-        indices.push_back(id);
-        continue;
-      }
-      const std::vector<int64_t> sizes = mask->sizes;
-      const std::string source = mask->source;
-      std::vector<std::vector<int64_t>> columns(sizes.size());
-      const std::span<const std::byte> bytes = dense->bytes();
-      for (size_t i = 0; i < bytes.size(); ++i) {
-        if (bytes[i] == std::byte{0}) continue;
-        auto rest = static_cast<int64_t>(i);
-        for (size_t d = sizes.size(); d-- > 0;) {
-          columns[d].push_back(rest % sizes[d]);
-          rest /= sizes[d];
-        }
-      }
-      for (const std::vector<int64_t>& column : columns) {
-        Result<Tensor> index =
-            Tensor::uninitialized(DType::i64, {static_cast<int64_t>(column.size())});
-        if (!index.ok()) return;
-        if (!column.empty()) {
-          std::memcpy(index->bytes().data(), column.data(), column.size() * sizeof(int64_t));
-        }
-        Value value;
-        value.type = {DType::i64, {SymInt(static_cast<int64_t>(column.size()))}, {}};
-        const ValueId made = r().new_value("index", std::move(value));
-        known_.add_result(made, std::move(*index), source);
-        indices.push_back(made);
-      }
-    }
-    list->ids = std::move(indices);
+    bindings_.substitute(value);
   }
 }
 
 // A node that stays: what it uses of what is known goes into the module.
 Status Folder::keep(Node& node) {
-  index_by_numbers(node);
+  index_by_numbers(r(), known_, node);
   bind_inferred(node);
   for (NamedArgument& arg : node.args) {
     for_each_value(arg.value, [&](ValueId& id) {
@@ -320,7 +247,7 @@ Status Folder::read_number(Node& node, const KnownTensor& tensor) {
   }
   if (const auto* i = std::get_if<int64_t>(&number)) {
     if (value.kind == ValueKind::sym_float) number = static_cast<double>(*i);
-    if (value.kind == ValueKind::sym_int && value.has_expr) bind(value.expr, *i);
+    if (value.kind == ValueKind::sym_int && value.has_expr) bindings_.bind(value.expr, *i);
   }
   r().replace(node.outputs[0], std::move(number));
   return r().status();
@@ -360,9 +287,9 @@ Status Folder::take_branch(Node& node, bool condition) {
       const std::vector<SymInt> sizes = graph_.value(ref->id).type.sizes;
       const std::vector<SymInt> recorded = graph_.value(node.outputs[i]).type.sizes;
       for (size_t d = 0; d < std::min(sizes.size(), recorded.size()); ++d) {
-        if (sizes[d].is_constant()) bind(recorded[d], sizes[d].constant());
+        if (sizes[d].is_constant()) bindings_.bind(recorded[d], sizes[d].constant());
       }
-      substitute(module_.symbols, graph_.value(node.outputs[i]), bindings_);
+      bindings_.substitute(graph_.value(node.outputs[i]));
     }
     r().replace(node.outputs[i], results[i]);
   }
@@ -372,7 +299,7 @@ Status Folder::take_branch(Node& node, bool condition) {
 
 Status Folder::visit(Node& node) {
   for (ValueId id : node.outputs) {
-    if (id != kNone) substitute(module_.symbols, graph_.value(id), bindings_);
+    if (id != kNone) bindings_.substitute(graph_.value(id));
   }
   const bool has_first = !node.args.empty();
   const KnownTensor* first = has_first ? known(node.args[0].value) : nullptr;
@@ -431,7 +358,7 @@ Result<bool> Folder::run() {
 Status fold_constants(Module& module, const ops::Table& table, const Evaluator& evaluator) {
   constexpr int kMaxRounds = 8;  // a branch taken may decide the next
   for (int round = 0; round < kMaxRounds; ++round) {
-    Bindings bindings;
+    SymbolBindings bindings(module.symbols);
     bool again = false;
     BP_ASSIGN_OR_RETURN(const std::vector<int32_t> order, bodies_first(module));
     for (int32_t index : order) {
@@ -441,11 +368,11 @@ Status fold_constants(Module& module, const ops::Table& table, const Evaluator& 
       again = again || took_branch;
     }
     for (const std::unique_ptr<Graph>& graph : module.graphs) {
-      for (Value& value : graph->values) substitute(module.symbols, value, bindings);
+      for (Value& value : graph->values) bindings.substitute(value);
     }
     if (!again) break;
   }
-  return Ok{};
+  return drop_unused_bodies(module);
 }
 
 }  // namespace backplane::passes

@@ -182,8 +182,10 @@ Status Functionalizer::run_method() {
   for (size_t i = 0; i < num_values_; ++i) {
     const int32_t constant = graph_.values[i].constant;
     if (constant == kNone) continue;
-    BP_TRY(add_mutation(Output::Kind::buffer_mutation, static_cast<ValueId>(i),
+    const auto id = static_cast<ValueId>(i);
+    BP_TRY(add_mutation(Output::Kind::buffer_mutation, id,
                         module_.constants[static_cast<size_t>(constant)].fqn));
+    if (aliases_.is_written(id)) graph_.value(id).role = Role::buffer;
   }
   for (const Input& input : graph_.inputs) {
     if (input.value == kNone) continue;

@@ -200,13 +200,35 @@ Status InPlace::call(const Node& node, const ops::Schema& functional) {
   return r_.status();
 }
 
+// Emits the functional form with these arguments: the result, mean and inverse deviation of the
+// batch, new running statistics.
+std::vector<ValueRef> InPlace::batch_norm(std::vector<Argument> args) {
+  constexpr std::string_view kOp = "aten::_native_batch_norm_legit_functional";
+  const ops::Schema* schema = r_.table().find(kOp);
+  const auto* input = std::get_if<ValueRef>(&args[0]);
+  const auto* mean = std::get_if<ValueRef>(&args[3]);
+  const auto* variance = std::get_if<ValueRef>(&args[4]);
+  if (schema == nullptr || input == nullptr || mean == nullptr || variance == nullptr) {
+    (void)r_.fail(Code::invalid_argument, "its input or running statistics are no tensors");
+    return {};
+  }
+  std::vector<NamedArgument> named;
+  for (size_t i = 0; i < args.size(); ++i) {
+    named.push_back({schema->parameters[i].name, std::move(args[i])});
+  }
+  const TensorType statistic = r_.type(*mean);
+  std::vector<TensorType> types = {r_.type(*input), statistic, statistic, statistic,
+                                   r_.type(*variance)};
+  types[0].strides.clear();
+  return r_.emit_as(kOp, std::move(named), std::move(types));
+}
+
 Status InPlace::train_batch_norm(const Node& node) {
   const NodeArgs a = r_.args(node);
   const std::string_view eps = find(node, "eps") != nullptr ? "eps" : "epsilon";
   const std::string_view momentum =
       find(node, "momentum") != nullptr ? "momentum" : "exponential_average_factor";
-  const std::vector<ValueRef> results = r_.emit_all(
-      "aten::_native_batch_norm_legit_functional",
+  const std::vector<ValueRef> results = batch_norm(
       {read(a.raw("input")), read(a.raw("weight")), read(a.raw("bias")),
        read(a.raw("running_mean")), read(a.raw("running_var")), true, a.raw(momentum), a.raw(eps)});
   BP_TRY(r_.status());
@@ -240,9 +262,8 @@ Status InPlace::train_instance_norm(const Node& node) {
   };
   const ValueRef viewed = r_.emit("aten::view", {*x, r_.integers(flat)});
   const std::vector<ValueRef> results =
-      r_.emit_all("aten::_native_batch_norm_legit_functional",
-                  {viewed, repeated("weight"), repeated("bias"), repeated("running_mean"),
-                   repeated("running_var"), true, a.raw("momentum"), a.raw("eps")});
+      batch_norm({viewed, repeated("weight"), repeated("bias"), repeated("running_mean"),
+                  repeated("running_var"), true, a.raw("momentum"), a.raw("eps")});
   BP_TRY(r_.status());
   const ValueRef y = r_.emit("aten::view", {results[0], r_.integers(sizes)});
   aliases_.same(node.outputs[0], y.id);

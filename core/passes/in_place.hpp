@@ -25,6 +25,7 @@ class InPlace {
   Status copy(const Node& node, const Argument& from);
   Status change_shape(const Node& node, const ops::Schema& functional);
   Status call(const Node& node, const ops::Schema& functional);
+  std::vector<ValueRef> batch_norm(std::vector<Argument> args);
   Status train_batch_norm(const Node& node);
   Status train_instance_norm(const Node& node);
   const ops::Schema* functional_of(const ops::Schema& schema);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "ops/meta.hpp"
@@ -113,7 +114,7 @@ Status inline_wrappers(Module& module, const ops::Table& table) {
   for (int32_t index : order) {
     BP_TRY(inline_in(module, *module.graphs[static_cast<size_t>(index)], table));
   }
-  return Ok{};
+  return drop_unused_bodies(module);
 }
 
 }  // namespace backplane::passes

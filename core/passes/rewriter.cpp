@@ -210,8 +210,18 @@ void Rewriter::compact() {
   const auto use = [&](ValueId id) {
     if (id != kNone) renamed[static_cast<size_t>(id)] = 0;
   };
+  std::unordered_set<std::string_view> written;
   for (const Input& input : graph_.inputs) use(input.value);
-  for (const Output& output : graph_.outputs) for_each_value(output.value, use);
+  for (const Output& output : graph_.outputs) {
+    for_each_value(output.value, use);
+    if (output.kind == Output::Kind::buffer_mutation) written.insert(output.target);
+  }
+  for (size_t i = 0; i < graph_.values.size(); ++i) {
+    const Value& value = graph_.values[i];
+    if (value.role != Role::buffer) continue;
+    const Constant& buffer = module_.constants[static_cast<size_t>(value.constant)];
+    if (written.contains(buffer.fqn)) use(static_cast<ValueId>(i));
+  }
   for (const Node& node : graph_.nodes) {
     for (const NamedArgument& arg : node.args) for_each_value(arg.value, use);
     for (ValueId id : node.outputs) use(id);

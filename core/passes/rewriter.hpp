@@ -58,6 +58,10 @@ class Rewriter {
   std::vector<ValueRef> emit_all(std::string_view op, std::vector<Argument> args,
                                  std::vector<NamedArgument> by_name = {});
 
+  // The same for an operator without a shape rule (or with one): results have these types then.
+  std::vector<ValueRef> emit_as(std::string_view op, std::vector<NamedArgument> by_name,
+                                std::vector<TensorType> otherwise);
+
   // Users of `old` (of the old graph) use `by` from now on. A value that was emitted in this visit
   // takes over the old one's name and type. internal: dtype, rank or a static size differ.
   void replace(ValueId old, ValueRef by);
@@ -121,6 +125,8 @@ class Rewriter {
   [[nodiscard]] const ops::Table& table() const { return table_; }
 
  private:
+  std::vector<ValueRef> append(std::string_view op, std::vector<NamedArgument> args,
+                               const std::vector<TensorType>* otherwise);
   void substitute(Argument& argument, const std::function<Argument(ValueId)>& map);
   void note_sizes(ValueId id);
   ValueRef symbolic(SymInt size);

@@ -20,29 +20,40 @@ ValueRef Rewriter::emit(std::string_view op, std::vector<Argument> args,
 
 std::vector<ValueRef> Rewriter::emit_all(std::string_view op, std::vector<Argument> args,
                                          std::vector<NamedArgument> by_name) {
+  std::vector<NamedArgument> all;
+  for (Argument& argument : args) all.push_back({"", std::move(argument)});
+  std::move(by_name.begin(), by_name.end(), std::back_inserter(all));
+  return append(op, std::move(all), nullptr);
+}
+
+std::vector<ValueRef> Rewriter::emit_as(std::string_view op, std::vector<NamedArgument> by_name,
+                                        std::vector<TensorType> otherwise) {
+  return append(op, std::move(by_name), &otherwise);
+}
+
+std::vector<ValueRef> Rewriter::append(std::string_view op, std::vector<NamedArgument> args,
+                                       const std::vector<TensorType>* otherwise) {
   if (!ok()) return {};
-  const ops::Schema* schema = table_.find(op);
-  if (schema == nullptr) {
-    (void)fail(Code::internal, "operator '" + std::string(op) + "' is not in the table");
-    return {};
-  }
   Node node;
   node.op = op;
-  node.schema = schema;
+  node.schema = table_.find(op);
   node.origin = origin_;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const std::string_view name =
-        i < schema->parameters.size() ? std::string_view(schema->parameters[i].name) : "";
-    node.args.push_back({name, std::move(args[i])});
+  node.args = std::move(args);
+  if (node.schema == nullptr) {
+    (void)fail(Code::internal, "operator '" + node.op + "' is not in the table");
+    return {};
   }
-  std::move(by_name.begin(), by_name.end(), std::back_inserter(node.args));
   if (Status bound = bind_arguments(node); !bound.ok()) {
-    (void)fail(bound.error().code, std::string(op) + ": " + bound.error().message);
+    (void)fail(bound.error().code, node.op + ": " + bound.error().message);
     return {};
   }
   auto inferred = ops::infer(module_, graph_, node);
+  if (!inferred.ok() && otherwise != nullptr && inferred.error().code == Code::unsupported) {
+    inferred = std::vector<Value>();
+    for (const TensorType& type : *otherwise) inferred->emplace_back().type = type;
+  }
   if (!inferred.ok()) {
-    (void)fail(inferred.error().code, std::string(op) + ": " + inferred.error().message);
+    (void)fail(inferred.error().code, node.op + ": " + inferred.error().message);
     return {};
   }
   std::vector<ValueRef> results;

@@ -15,15 +15,25 @@ IntList inverse(const IntList& order) {
   return out;
 }
 
-// The first of the equal elements along each dimension that was expanded.
+bool is_expanded(const SymbolTable& symbols, SymInt from, SymInt to) {
+  return symbols.known_eq(from, to) == false;
+}
+
+// What was expanded, from the view. Where the sizes are the same now, that is the view itself.
 ValueRef unexpand(Rewriter& r, ValueRef whole, ValueRef part) {
-  const int64_t extra = r.rank(part) - r.rank(whole);
-  for (int64_t i = 0; i < extra; ++i) part = r.emit("aten::select.int", {part, 0, 0});
-  for (int64_t d = 0; d < r.rank(whole) && r.ok(); ++d) {
-    if (r.symbols().known_eq(r.size(whole, d), r.size(part, d)).value_or(true)) continue;
-    part = r.emit("aten::slice.Tensor", {part, d, 0, 1, 1});
+  const std::vector<SymInt> from = r.type(whole).sizes;
+  const std::vector<SymInt> to = r.type(part).sizes;
+  const size_t extra = to.size() - std::min(to.size(), from.size());
+  bool overlaps = false;
+  for (size_t d = 0; d < to.size(); ++d) {
+    overlaps = overlaps || is_expanded(r.symbols(), d < extra ? SymInt(1) : from[d - extra], to[d]);
   }
-  return part;
+  if (overlaps) {
+    (void)r.fail(Code::unsupported,
+                 "it writes through an expanded view, whose elements share memory; copy it first");
+    return part;
+  }
+  return extra == 0 ? part : r.emit("aten::view", {part, r.integers(from)});
 }
 
 }  // namespace
@@ -102,6 +112,28 @@ ValueRef put(Rewriter& r, const ViewStep& step, ValueRef whole, ValueRef part) {
       return r.emit("aten::neg", {part});
   }
   return whole;
+}
+
+bool is_select_of_copies(Rewriter& r, const TensorType& whole, const ViewStep& expand,
+                         const ViewStep& next) {
+  if (expand.kind != Kind::expand || next.kind != Kind::select) return false;
+  const auto dim = static_cast<size_t>(std::get<int64_t>(next.args[0]));
+  const size_t extra = expand.sizes.size() - std::min(expand.sizes.size(), whole.sizes.size());
+  if (dim >= expand.sizes.size()) return false;
+  const SymInt from = dim < extra ? SymInt(1) : whole.sizes[dim - extra];
+  return is_expanded(r.symbols(), from, expand.sizes[dim]);
+}
+
+std::vector<ViewStep> select_before_expand(const TensorType& whole, const ViewStep& expand,
+                                           const ViewStep& select) {
+  std::vector<ViewStep> steps;
+  const int64_t dim = std::get<int64_t>(select.args[0]);
+  const auto extra = static_cast<int64_t>(expand.sizes.size() - whole.sizes.size());
+  if (dim >= extra) steps.push_back({Kind::select, {dim - extra, int64_t{0}}, {}});
+  std::vector<SymInt> sizes = expand.sizes;
+  sizes.erase(sizes.begin() + dim);
+  steps.push_back({Kind::expand, {}, std::move(sizes)});
+  return steps;
 }
 
 }  // namespace backplane::passes

@@ -57,6 +57,14 @@ ValueRef take(Rewriter& rewriter, const ViewStep& step, ValueRef whole);
 // memory.
 ValueRef put(Rewriter& rewriter, const ViewStep& step, ValueRef whole, ValueRef part);
 
+// Whether `next` takes one of the equal copies that `expand` makes of `whole` along a dimension;
+// and the steps that give the same without making them.
+[[nodiscard]] bool is_select_of_copies(Rewriter& rewriter, const TensorType& whole,
+                                       const ViewStep& expand, const ViewStep& next);
+[[nodiscard]] std::vector<ViewStep> select_before_expand(const TensorType& whole,
+                                                         const ViewStep& expand,
+                                                         const ViewStep& select);
+
 // Whether a tensor of this type can be viewed with other sizes without a copy; nothing if that
 // depends on sizes that are not known.
 [[nodiscard]] std::optional<bool> can_reshape_in_place(SymbolTable& symbols, const TensorType& type,
