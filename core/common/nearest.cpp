@@ -37,9 +37,9 @@ size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest(std::string_view name, std::span<const std::string_view> candidates) {
-  if (name.size() > kLongest) return {};
+  if (name.empty() || name.size() > kLongest) return {};
   std::string_view best;
-  size_t least = (name.size() + 2) / 3 + 1;
+  size_t least = std::min((name.size() + 2) / 3, name.size() - 1) + 1;
   for (const std::string_view candidate : candidates) {
     if (candidate.size() > kLongest) continue;
     const size_t edits = distance(name, candidate);

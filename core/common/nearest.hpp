@@ -8,7 +8,8 @@
 namespace backplane {
 
 // The candidate that takes the fewest edits (a letter more, less, other, or two neighbours swapped;
-// case doesn't count), the first of equals; empty if that is more than a third of `name`'s letters.
+// case doesn't count), the first of equals; empty if that is more than a third of `name`'s letters
+// (rounded up), or all of them.
 [[nodiscard]] std::string_view nearest(std::string_view name,
                                        std::span<const std::string_view> candidates);
 

@@ -27,6 +27,7 @@ TEST_SUITE("core/nearest") {
         {"target_devise", "target_device"},
 
         {"LOWER", "lower"},
+        {"x", ""},
     };
     for (const auto& [name, expected] : cases) {
       CAPTURE(name);
