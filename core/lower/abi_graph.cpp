@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "common/abi_dtype.hpp"
+#include "lower/abi_numbers.hpp"
 
 namespace backplane::lower {
 namespace {
@@ -29,124 +30,9 @@ class Pool {
   std::deque<std::vector<T>> kept_;
 };
 
-uint32_t token_of(SymOp op) {
-  switch (op) {
-    using enum SymOp;
-    case symbol:
-      return BP_SYM_SYMBOL;
-    case constant:
-      return BP_SYM_CONSTANT;
-    case add:
-      return BP_SYM_ADD;
-    case mul:
-      return BP_SYM_MUL;
-    case floor_div:
-      return BP_SYM_FLOOR_DIV;
-    case mod:
-      return BP_SYM_MOD;
-    case ceil_div:
-      return BP_SYM_CEIL_DIV;
-    case max:
-      return BP_SYM_MAX;
-    case min:
-      return BP_SYM_MIN;
-    case pow:
-      return BP_SYM_POW;
-    case shift_left:
-      return BP_SYM_SHIFT_LEFT;
-    case shift_right:
-      return BP_SYM_SHIFT_RIGHT;
-    case bit_and:
-      return BP_SYM_BIT_AND;
-    case bit_or:
-      return BP_SYM_BIT_OR;
-    case eq:
-      return BP_SYM_EQ;
-    case ne:
-      return BP_SYM_NE;
-    case lt:
-      return BP_SYM_LT;
-    case le:
-      return BP_SYM_LE;
-    case logical_and:
-      return BP_SYM_AND;
-    case logical_or:
-      return BP_SYM_OR;
-    case logical_not:
-      return BP_SYM_NOT;
-    case where:
-      return BP_SYM_WHERE;
-  }
-  return BP_SYM_CONSTANT;
-}
-
-uint32_t role_of(Role role) {
-  switch (role) {
-    case Role::input:
-      return BP_ROLE_INPUT;
-    case Role::parameter:
-      return BP_ROLE_PARAMETER;
-    case Role::buffer:
-      return BP_ROLE_BUFFER;
-    case Role::constant:
-      return BP_ROLE_CONSTANT;
-    case Role::intermediate:
-      return BP_ROLE_INTERMEDIATE;
-  }
-  return BP_ROLE_INTERMEDIATE;
-}
-
-bp_devref_t device_of(const DeviceArg& device) {
-  const int32_t type = device.type == "cpu"    ? BP_DEV_CPU
-                       : device.type == "cuda" ? BP_DEV_CUDA
-                       : device.type == "mps"  ? BP_DEV_METAL
-                                               : 0;
-  return {type, std::max(device.index, 0)};
-}
-
 template <class T>
 bp_array_t array_of(const std::vector<T>& items) {
   return {items.data(), static_cast<uint32_t>(items.size()), sizeof(T)};
-}
-
-// Which nodes and values of a graph are shown.
-struct Selection {
-  std::vector<NodeId> nodes;
-  std::vector<ValueId> values;
-  std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;
-};
-
-Selection everything(const Graph& graph) {
-  Selection all;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) all.nodes.push_back(static_cast<NodeId>(n));
-  for (size_t v = 0; v < graph.values.size(); ++v) all.values.push_back(static_cast<ValueId>(v));
-  for (const Input& input : graph.inputs) {
-    if (input.value != kNone) all.inputs.push_back(input.value);
-  }
-  for (const Output& output : graph.outputs) {
-    for_each_value(output.value, [&](ValueId id) { all.outputs.push_back(id); });
-  }
-  return all;
-}
-
-Selection of_part(const Graph& graph, const GraphPart& part) {
-  Selection some{part.nodes, {}, part.inputs, part.outputs};
-  std::vector<bool> seen(graph.values.size(), false);
-  const auto show = [&](ValueId id) {
-    if (seen[static_cast<size_t>(id)]) return;
-    seen[static_cast<size_t>(id)] = true;
-    some.values.push_back(id);
-  };
-  std::for_each(part.inputs.begin(), part.inputs.end(), show);
-  for (const NodeId n : part.nodes) {
-    const Node& node = graph.nodes[static_cast<size_t>(n)];
-    for (const NamedArgument& arg : node.args) for_each_value(arg.value, show);
-    for (const ValueId out : node.outputs) {
-      if (out != kNone) show(out);
-    }
-  }
-  return some;
 }
 
 }  // namespace
@@ -154,6 +40,7 @@ Selection of_part(const Graph& graph, const GraphPart& part) {
 struct AbiGraph::Impl {
   Module& module;
   const DataSet& data;
+  const StateNames& state;
 
   // One graph's structs; bodies are built when a node names them.
   struct Built {
@@ -182,7 +69,7 @@ struct AbiGraph::Impl {
   Pool<bp_str_t> texts;
   std::deque<std::string> strings;
 
-  Impl(Module& m, const DataSet& d) : module(m), data(d) {}
+  Impl(Module& m, const DataSet& d, const StateNames& s) : module(m), data(d), state(s) {}
 
   bp_str_t keep(std::string text) {
     strings.push_back(std::move(text));
@@ -276,7 +163,7 @@ struct AbiGraph::Impl {
       strides = dense(source.type.sizes);
     v.dim_order = bytes.keep(order_of(strides));
     v.strides = dims.keep(dimensions(strides));
-    if (source.constant != kNone) {
+    if (source.constant != kNone && !is_state(module, source, state)) {
       const Constant& constant = module.constants[static_cast<size_t>(source.constant)];
       v.fqn = view(constant.fqn);
       v.key = keep(data.key_of(constant, module.buffers));
@@ -549,53 +436,22 @@ struct AbiGraph::Impl {
       if (built[i].module_graph == module_index) return static_cast<int64_t>(i);
     }
     return static_cast<int64_t>(
-        build(module_index, everything(*module.graphs[static_cast<size_t>(module_index)])));
+        build(module_index,
+              everything(module, state, *module.graphs[static_cast<size_t>(module_index)])));
   }
 };
 
-GraphPart make_part(const Module& module, int32_t graph, std::vector<NodeId> nodes) {
-  const Graph& source = *module.graphs[static_cast<size_t>(graph)];
-  GraphPart part{graph, std::move(nodes), {}, {}};
-  std::vector<uint8_t> inside(source.nodes.size(), 0);
-  for (const NodeId n : part.nodes) inside[static_cast<size_t>(n)] = 1;
-  std::vector<uint8_t> seen(source.values.size(), 0);
-  std::vector<uint8_t> wanted(source.values.size(), 0);
-  for (size_t n = 0; n < source.nodes.size(); ++n) {
-    for (const NamedArgument& arg : source.nodes[n].args) {
-      for_each_value(arg.value, [&](ValueId id) {
-        const Value& value = source.value(id);
-        const bool made_inside =
-            value.producer != kNone && inside[static_cast<size_t>(value.producer)] != 0;
-        if (inside[n] == 0) {
-          if (made_inside) wanted[static_cast<size_t>(id)] = 1;
-        } else if (!made_inside && value.constant == kNone &&
-                   seen[static_cast<size_t>(id)]++ == 0) {
-          part.inputs.push_back(id);
-        }
-      });
-    }
-  }
-  for (const Output& output : source.outputs) {
-    for_each_value(output.value, [&](ValueId id) { wanted[static_cast<size_t>(id)] = 1; });
-  }
-  for (const NodeId n : part.nodes) {
-    for (const ValueId out : source.nodes[static_cast<size_t>(n)].outputs) {
-      if (out != kNone && wanted[static_cast<size_t>(out)] != 0) part.outputs.push_back(out);
-    }
-  }
-  return part;
-}
-
-AbiGraph::AbiGraph(Module& module, const DataSet& data,
+AbiGraph::AbiGraph(Module& module, const DataSet& data, const StateNames& state,
                    std::span<const std::vector<uint32_t>> node_flags)
-    : impl_(std::make_unique<Impl>(module, data)) {
+    : impl_(std::make_unique<Impl>(module, data, state)) {
   impl_->node_flags = node_flags;
-  impl_->build(0, everything(module.root()));
+  impl_->build(0, everything(module, state, module.root()));
   impl_->finish();
 }
 
-AbiGraph::AbiGraph(Module& module, const DataSet& data, const GraphPart& part)
-    : impl_(std::make_unique<Impl>(module, data)) {
+AbiGraph::AbiGraph(Module& module, const DataSet& data, const StateNames& state,
+                   const GraphPart& part)
+    : impl_(std::make_unique<Impl>(module, data, state)) {
   impl_->build(part.graph, of_part(*module.graphs[static_cast<size_t>(part.graph)], part));
   impl_->finish();
 }

@@ -9,19 +9,9 @@
 
 #include "graph/graph.hpp"
 #include "lower/data_set.hpp"
+#include "lower/graph_part.hpp"
 
 namespace backplane::lower {
-
-// A part of one graph of a module, to be compiled alone.
-struct GraphPart {
-  int32_t graph = 0;             // index into Module::graphs
-  std::vector<NodeId> nodes;     // ascending
-  std::vector<ValueId> inputs;   // values from outside that are no constants, in order of first use
-  std::vector<ValueId> outputs;  // values that are used outside, in order of making
-};
-
-// The part that `nodes` are: what goes in and what comes out.
-[[nodiscard]] GraphPart make_part(const Module& module, int32_t graph, std::vector<NodeId> nodes);
 
 // The structs and all that they point to. Indices of values and nodes are those of the module's
 // graph for a whole method; of a part they are counted anew, see value_ids. Constants have their
@@ -29,8 +19,9 @@ struct GraphPart {
 class AbiGraph {
  public:
   // A whole method with its bodies; `node_flags` (BP_NODE_*) are by graph and node, or empty.
-  AbiGraph(Module& module, const DataSet& data, std::span<const std::vector<uint32_t>> node_flags);
-  AbiGraph(Module& module, const DataSet& data, const GraphPart& part);
+  AbiGraph(Module& module, const DataSet& data, const StateNames& state,
+           std::span<const std::vector<uint32_t>> node_flags);
+  AbiGraph(Module& module, const DataSet& data, const StateNames& state, const GraphPart& part);
   ~AbiGraph();
   AbiGraph(const AbiGraph&) = delete;
   AbiGraph& operator=(const AbiGraph&) = delete;

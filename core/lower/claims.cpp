@@ -96,7 +96,7 @@ std::vector<std::vector<uint32_t>> node_flags(const ClaimRequest& request,
 Status ask(const ClaimRequest& request, size_t backend, Collected& collected) {
   BackendUse& use = request.uses[backend];
   const auto flags = node_flags(request, collected);
-  const AbiGraph graph(request.module, request.data, flags);
+  const AbiGraph graph(request.module, request.data, request.state, flags);
   ClaimSink sink(request.module, graph, backend, collected);
   const OptionViews options(use.options);
   bp_lower_t lower{};

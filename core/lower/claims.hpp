@@ -8,6 +8,7 @@
 
 #include "graph/graph.hpp"
 #include "lower/data_set.hpp"
+#include "lower/graph_part.hpp"
 #include "ops/schema.hpp"
 #include "plugin/backend.hpp"
 #include "plugin/kernel_index.hpp"
@@ -40,6 +41,7 @@ struct Settled {
 struct ClaimRequest {
   Module& module;
   const DataSet& data;
+  const StateNames& state;
   const ops::Table& ops;
   const KernelIndex& kernels;
   std::vector<BackendUse>& uses;  // in order of preference

@@ -135,8 +135,8 @@ runtime::DelegateIo io_of(const Module& module, const GraphPart& part,
 Result<DelegateSite> compile_one(const CompileRequest& request, int32_t g,
                                  const PartitionOf& partition) {
   BackendUse& use = request.uses[partition.backend];
-  const GraphPart part = make_part(request.module, g, partition.nodes);
-  const AbiGraph graph(request.module, request.external, part);
+  const GraphPart part = make_part(request.module, request.state, g, partition.nodes);
+  const AbiGraph graph(request.module, request.external, request.state, part);
   EmitSink sink(request, use, part, graph);
   const OptionViews options(use.options);
   bp_lower_t lower{};

@@ -20,6 +20,7 @@ struct CompileRequest {
   Module& module;
   DataSet& external;  // data for the `.ptd`
   DataSet& inlined;   // data for the `.pte`
+  const StateNames& state;
   const std::vector<Settled>& settled;
   std::vector<BackendUse>& uses;
   std::string data_name;

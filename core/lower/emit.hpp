@@ -8,13 +8,13 @@
 #include <backplane/result.hpp>
 
 #include <functional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/graph.hpp"
 #include "lower/data_set.hpp"
+#include "lower/graph_part.hpp"
 #include "lower/plan_builder.hpp"
 #include "ops/schema.hpp"
 
@@ -40,7 +40,7 @@ struct EmitInput {
   DataSet& data;
   pte::Program& program;  // inline constants and initial state are added to it
   // FQNs of buffers that some method of the program writes: state in all of them.
-  const std::set<std::string, std::less<>>& state;
+  const StateNames& state;
   bool inline_constants = false;  // in the `.pte`'s constant segment; else external, by key
   // BP_KERNEL_* flags of the kernel that will run an out form; 0 if none is known.
   std::function<uint32_t(std::string_view out_name)> kernel_flags;

@@ -295,7 +295,7 @@ class Lowering {
   Status partition(MethodWork& work) {
     BP_TRY(step(0.2, "partitioning " + work.source->name));
     const auto offer = [&]() {
-      return settle({*work.module, external_, ops_, *kernels_, work.uses, options_.cancel});
+      return settle({*work.module, external_, state_, ops_, *kernels_, work.uses, options_.cancel});
     };
     BP_ASSIGN_OR_RETURN(work.settled, offer());
     BP_ASSIGN_OR_RETURN(const bool again, decompose_unclaimed(work));
@@ -354,8 +354,8 @@ class Lowering {
                             ? options_.num_threads
                             : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     BP_ASSIGN_OR_RETURN(work.schedules,
-                        lower::compile({*work.module, external_, inlined_, work.settled, work.uses,
-                                        pair_.data_name, static_cast<uint32_t>(threads),
+                        lower::compile({*work.module, external_, inlined_, state_, work.settled,
+                                        work.uses, pair_.data_name, static_cast<uint32_t>(threads),
                                         options_.cancel, compiled_, &report_.notes}));
     return Ok{};
   }
