@@ -239,6 +239,18 @@ bool pad(Rewriter& r, const Node& node) {
   return true;
 }
 
+// What older exports record wrongly: the last states have the sizes of the first ones. Stays whole.
+bool recurrent(Rewriter& r, const Node& node) {
+  std::vector<ValueId> states;
+  for_each_value(r.args(node).raw("hx"), [&](ValueId id) { states.push_back(id); });
+  for (size_t i = 0; i < states.size() && i + 1 < node.outputs.size(); ++i) {
+    if (node.outputs[i + 1] == kNone) continue;
+    TensorType& type = r.graph().value(node.outputs[i + 1]).type;
+    type = {type.dtype, r.type(ValueRef{states[i]}).sizes, {}};
+  }
+  return false;
+}
+
 constexpr std::array kRules = {
     DecompositionRule{"aten::adaptive_avg_pool2d", adaptive_avg_pool2d},
     DecompositionRule{"aten::batch_norm", batch_norm},
@@ -252,13 +264,17 @@ constexpr std::array kRules = {
     DecompositionRule{"aten::conv_transpose2d.input", conv_transpose<2>},
     DecompositionRule{"aten::conv_transpose3d.input", conv_transpose<3>},
     DecompositionRule{"aten::group_norm", group_norm},
+    DecompositionRule{"aten::gru.input", recurrent},
     DecompositionRule{"aten::layer_norm", layer_norm},
     DecompositionRule{"aten::linear", linear},
     DecompositionRule{"aten::log_softmax.int", softmax<true>},
+    DecompositionRule{"aten::lstm.input", recurrent},
     DecompositionRule{"aten::max_pool2d", max_pool<2>},
     DecompositionRule{"aten::max_pool3d", max_pool<3>},
     DecompositionRule{"aten::pad", pad},
     DecompositionRule{"aten::rms_norm", rms_norm},
+    DecompositionRule{"aten::rnn_relu.input", recurrent},
+    DecompositionRule{"aten::rnn_tanh.input", recurrent},
     DecompositionRule{"aten::softmax.int", softmax<false>},
 };
 

@@ -214,6 +214,8 @@ constexpr std::array kRules = {
     DecompositionRule{"aten::swapaxes", transpose},
     DecompositionRule{"aten::swapdims", transpose},
     DecompositionRule{"aten::t", matrix_transpose},
+    DecompositionRule{"aten::tensor_split.indices", split},
+    DecompositionRule{"aten::tensor_split.sections", split},
     DecompositionRule{"aten::tile", tile},
     DecompositionRule{"aten::transpose.int", transpose},
     DecompositionRule{"aten::unbind.int", unbind},
