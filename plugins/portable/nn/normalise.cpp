@@ -235,8 +235,97 @@ Status batch_norm(Context& ctx, const Args& args) {
                                  [&]<class T>() { return batch_norm_of<T>(ctx, args); });
 }
 
+// Batch norm as in training: with the batch's own statistics, and what the running ones become.
+// Where each argument stands; -1: the operator has none.
+struct BatchNorm {
+  int64_t running;   // running_mean; running_var is next
+  int64_t training;  // then momentum and eps
+};
+constexpr BatchNorm kStatistics = {3, 5};
+constexpr BatchNorm kNoStatistics = {-1, 3};
+
+template <class T>
+Status trained_of(Context& ctx, const Args& args, const BatchNorm& op) {
+  const Tensor self = args.tensor(0);
+  BP_ASSIGN_OR_RETURN(const T* x, read<T>(ctx, self));
+  BP_ASSIGN_OR_RETURN(const T* weight, read_optional<T>(ctx, args, 1));
+  BP_ASSIGN_OR_RETURN(const T* bias, read_optional<T>(ctx, args, 2));
+  const bool running = op.running >= 0 && args.has(op.running);
+  const T* mean = nullptr;
+  const T* var = nullptr;
+  if (running) {
+    BP_ASSIGN_OR_RETURN(mean, read<T>(ctx, args.tensor(op.running)));
+    BP_ASSIGN_OR_RETURN(var, read<T>(ctx, args.tensor(op.running + 1)));
+  }
+  const bool training = args.boolean(op.training);
+  const double momentum = args.floating(op.training + 1);
+  const double eps = args.floating(op.training + 2);
+  const Split s = split_at(self.shape(), 1);
+  const Dims channels = {s.size};
+  const Dims saved = {training ? s.size : 0};
+  BP_TRY(ctx.resize(args.out(0), self.shape()));
+  for (int64_t o = 1; o < args.size() - args.num_inputs(); ++o)
+    BP_TRY(ctx.resize(args.out(o), o < 3 ? saved : channels));
+  BP_ASSIGN_OR_RETURN(T * y, open<T>(ctx, args.out(0)));
+  BP_ASSIGN_OR_RETURN(T * stats, ctx.scratch<T>(std::max<int64_t>(4 * s.size, 1)));
+  BP_ASSIGN_OR_RETURN(T * row, ctx.scratch<T>(std::max<int64_t>(s.outer * s.inner, 1)));
+  const int64_t n = s.outer * s.inner;
+  for (int64_t c = 0; c < s.size; ++c) {
+    T center = running ? mean[c] : T{};
+    T rstd = running ? static_cast<T>(1 / std::sqrt(static_cast<double>(var[c]) + eps)) : T(1);
+    if (training) {
+      for (int64_t o = 0; o < s.outer; ++o)
+        std::copy_n(x + (o * s.size + c) * s.inner, s.inner, row + o * s.inner);
+      const Moments<T> m = moments(row, n, eps);
+      center = m.mean;
+      rstd = m.rstd;
+      if (running) {
+        const double biased = 1 / (static_cast<double>(m.rstd) * static_cast<double>(m.rstd)) - eps;
+        const double unbiased = biased * static_cast<double>(n) / static_cast<double>(n - 1);
+        stats[2 * s.size + c] = static_cast<T>((1 - momentum) * mean[c] + momentum * center);
+        stats[3 * s.size + c] = static_cast<T>((1 - momentum) * var[c] + momentum * unbiased);
+      }
+    } else if (running) {
+      stats[2 * s.size + c] = mean[c];
+      stats[3 * s.size + c] = var[c];
+    }
+    stats[c] = center;
+    stats[s.size + c] = rstd;
+    const T scale = rstd * (weight == nullptr ? T(1) : weight[c]);
+    const T shift = (bias == nullptr ? T{} : bias[c]) - center * scale;
+    for (int64_t o = 0; o < s.outer; ++o) {
+      for (int64_t i = (o * s.size + c) * s.inner, end = i + s.inner; i < end; ++i)
+        y[i] = x[i] * scale + shift;
+    }
+  }
+  close(args.out(0), y);
+  for (int64_t o = 1; o < args.size() - args.num_inputs(); ++o) {
+    if (args.out(o).numel() > 0)
+      close(args.out(o), static_cast<const T*>(stats + (o - 1) * s.size));
+  }
+  return Ok{};
+}
+
+template <const BatchNorm& Op>
+Status trained(Context& ctx, const Args& args) {
+  const Tensor self = args.tensor(0);
+  if (self.dim() < 2) return invalid({"expected 2D or higher input, got ", self.shape()});
+  for (int64_t at = 1; at < Op.training; ++at) {
+    if (args.has(at) && (args.tensor(at).dim() != 1 || args.tensor(at).size(0) != self.size(1))) {
+      return invalid({"weight, bias and running statistics should contain ", self.size(1),
+                      " elements not ", args.tensor(at).shape()});
+    }
+  }
+  return dispatch<float, double>(self.dtype(),
+                                 [&]<class T>() { return trained_of<T>(ctx, args, Op); });
+}
+
 constexpr Entry table[] = {
     {"aten::_log_softmax.out", "tib>t", softmax<true, false>, kFloats},
+    {"aten::_native_batch_norm_legit.no_stats_out", "tTTbff>ttt", trained<kNoStatistics>, kFloats},
+    {"aten::_native_batch_norm_legit_functional.out", "tTTttbff>ttttt", trained<kStatistics>,
+     kFloats},
+    {"aten::native_batch_norm.out", "tTTTTbff>ttt", trained<kStatistics>, kFloats},
     {"aten::_native_batch_norm_legit_no_training.out", "tTTttff>ttt", batch_norm, kFloats},
     {"aten::_safe_softmax.out", "tiI>t", softmax<false, true>, kReals},
     {"aten::_softmax.out", "tib>t", softmax<false, false>, kFloats},
