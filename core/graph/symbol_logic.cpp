@@ -40,6 +40,29 @@ void sort_unique(std::vector<SymInt>& operands) {
   operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
 }
 
+// What gives 0 or 1.
+int64_t fold_logical(SymOp op, std::span<const int64_t> operands) {
+  const int64_t a = operands[0];
+  const int64_t b = operands.size() > 1 ? operands[1] : 0;
+  const auto is_true = [](int64_t x) { return x != 0; };
+  switch (op) {
+    case SymOp::eq:
+      return a == b;
+    case SymOp::ne:
+      return a != b;
+    case SymOp::lt:
+      return a < b;
+    case SymOp::le:
+      return a <= b;
+    case SymOp::logical_and:
+      return std::all_of(operands.begin(), operands.end(), is_true);
+    case SymOp::logical_or:
+      return std::any_of(operands.begin(), operands.end(), is_true);
+    default:
+      return a == 0;
+  }
+}
+
 }  // namespace
 
 std::optional<int64_t> fold(SymOp op, std::span<const int64_t> operands) {
@@ -52,6 +75,8 @@ std::optional<int64_t> fold(SymOp op, std::span<const int64_t> operands) {
     for (const int64_t x : operands.subspan(1)) result = f(result, x);
     return result;
   };
+  if ((op == floor_div || op == ceil_div || op == mod) && b == 0) return std::nullopt;
+  if ((op == pow || op == shift_left || op == shift_right) && b < 0) return std::nullopt;
   switch (op) {
     case symbol:
     case constant:
@@ -65,43 +90,25 @@ std::optional<int64_t> fold(SymOp op, std::span<const int64_t> operands) {
     case min:
       return *std::min_element(operands.begin(), operands.end());
     case floor_div:
-      if (b == 0) return std::nullopt;
       return num::floor_div(a, b);
     case ceil_div:
-      if (b == 0) return std::nullopt;
       return num::ceil_div(a, b);
     case mod:
-      if (b == 0) return std::nullopt;
       return num::mod(a, b);
     case pow:
-      if (b < 0) return std::nullopt;
       return num::pow(a, b);
     case shift_left:
-      if (b < 0) return std::nullopt;
       return num::mul(a, num::pow(2, b));
     case shift_right:
-      if (b < 0) return std::nullopt;
       return num::floor_div(a, num::pow(2, b));
     case bit_and:
       return a & b;
     case bit_or:
       return a | b;
-    case eq:
-      return a == b;
-    case ne:
-      return a != b;
-    case lt:
-      return a < b;
-    case le:
-      return a <= b;
-    case logical_and:
-      return reduce([](int64_t x, int64_t y) { return int64_t{x != 0 && y != 0}; }) != 0;
-    case logical_or:
-      return reduce([](int64_t x, int64_t y) { return int64_t{x != 0 || y != 0}; }) != 0;
-    case logical_not:
-      return a == 0;
     case where:
       return a != 0 ? b : operands[2];
+    default:
+      return fold_logical(op, operands);
   }
   assert(false);
   return std::nullopt;
