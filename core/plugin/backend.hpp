@@ -1,21 +1,25 @@
 // A created backend: the plugin's table with everything around a call that a host must do.
 //
-// Text that a plugin gives to `fail` becomes the Error's message, with the plugin's name in front;
-// exceptions that cross the boundary are caught; slots that a plugin lacks are `unsupported`.
+// Text that a plugin gives to `fail` becomes the Error's message, with the plugin's name in front,
+// and a call without text one that names the function; exceptions that cross the boundary are
+// caught; slots that a plugin lacks are `unsupported`.
 #pragma once
 
+#include <backplane/ext/describe.h>
 #include <backplane/ext/state.h>
 #include <backplane/plugin.h>
+#include <backplane/plugin_source.hpp>
 #include <backplane/result.hpp>
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <backplane/plugin_source.hpp>
+#include "plugin/host.hpp"
 #include "plugin/options.hpp"
 
 namespace backplane {
@@ -32,46 +36,8 @@ class OptionViews {
   std::vector<bp_kv_t> views_;
 };
 
-inline bp_str_t to_abi(std::string_view text) {
-  return {text.data(), text.size()};
-}
-inline std::string_view to_view(bp_str_t text) {
-  return {text.ptr, static_cast<size_t>(text.len)};
-}
-
-// Answers the host functions that need a lowering call's context.
-class SinkHandler {
- public:
-  virtual ~SinkHandler() = default;
-  virtual Status claim(const bp_claim_t& claim) = 0;
-  virtual Status refuse(int32_t graph, int32_t node, std::string_view reason) = 0;
-  virtual Status emit(const bp_emit_t& emitted) = 0;
-};
-
-// Answers data_get. The bytes stay valid until the program is unloaded.
-class DataHandler {
- public:
-  virtual ~DataHandler() = default;
-  virtual Result<bp_blob_t> get(std::string_view key) = 0;
-};
-
-// Answers resize_output during one run.
-class RunHandler {
- public:
-  virtual ~RunHandler() = default;
-  virtual Status resize_output(uint32_t index, std::span<const int64_t> shape) = 0;
-};
-
-// Pointers of the C interface to the handlers above, for the params' sink, data and ctx.
-inline bp_sink_t* to_abi(SinkHandler& handler) {
-  return reinterpret_cast<bp_sink_t*>(&handler);
-}
-inline bp_source_t* to_abi(DataHandler& handler) {
-  return reinterpret_cast<bp_source_t*>(&handler);
-}
-inline bp_ctx_t* to_abi(RunHandler& handler) {
-  return reinterpret_cast<bp_ctx_t*>(&handler);
-}
+// Topics with what there is to say of each.
+using Facts = std::vector<std::pair<std::string, std::string>>;
 
 class Backend {
  public:
@@ -84,7 +50,7 @@ class Backend {
   [[nodiscard]] const Plugin& plugin() const { return *plugin_; }
   [[nodiscard]] const bp_plugin_t& table() const { return *plugin_->table; }
 
-  // [serial]
+  // [one at a time], which is seen to here.
   Status validate(uint32_t phase, const Options& options);
   Result<std::vector<bp_device_t>> devices();
   Status partition(const bp_lower_t& request);
@@ -111,30 +77,21 @@ class Backend {
   Result<void*> stream_create(bp_devref_t device) const;
   void stream_destroy(void* stream) const;
   Status stream_sync(void* stream) const;
+  Status event_record(void* stream, void*& event) const;
+  Status event_wait(void* stream, void* event) const;
+  void event_destroy(void* event) const;
+  // bp.describe/1: what the payload consists of; nothing if the plugin does not offer it.
+  [[nodiscard]] Result<Facts> describe(const bp_blob_t& payload) const;
   // Null if the plugin does not offer it.
   [[nodiscard]] const void* extension(std::string_view id) const;
 
  private:
   [[nodiscard]] const bp_state_t* state() const;
 
-  Backend(const Plugin& plugin, bp_backend_t* handle) : plugin_(&plugin), handle_(handle) {}
+  Backend(const Plugin& plugin, bp_backend_t* handle);
   const Plugin* plugin_;
   bp_backend_t* handle_;
+  std::unique_ptr<std::mutex> serial_;
 };
-
-// The host table that plugins are given.
-[[nodiscard]] const bp_host_t& host_table();
-
-// Where log messages of plugins go; null drops them. Errors are not logged: they are returned.
-// Set once at the start. The level is BP_LOG_*.
-using LogFunction = void (*)(int32_t level, std::string_view message);
-void set_log(LogFunction function, int32_t max_level);
-
-// Where progress of lowering and loading goes; null drops it. Set once at the start.
-using ProgressFunction = void (*)(double fraction, std::string_view what);
-void set_progress(ProgressFunction function);
-
-// The Error of a plugin's code and the reason that it gave on this thread.
-[[nodiscard]] Error plugin_error(const Plugin& plugin, int32_t code);
 
 }  // namespace backplane

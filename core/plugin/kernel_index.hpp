@@ -1,12 +1,12 @@
 // Which kernel runs an operator: all libraries' kernels by the name of their out form.
 #pragma once
 
+#include <backplane/plugin_source.hpp>
+
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
-#include <backplane/plugin_source.hpp>
 
 namespace backplane {
 

@@ -67,8 +67,9 @@ typedef struct bp_host {
   uint32_t reserved;
   bp_str_t version; /* the host's, for messages */
 
-  /* Keeps `text` (copied) as the reason of this thread's present call, unless it has one, and returns
-   * `code`. `node`: the debug_id of the node that is to blame, or 0. */
+  /* Keeps `text` (copied) as the reason of this thread's present call, and returns `code`. The
+   * first of a call counts; without one, what another host function last refused. `node`: the
+   * debug_id of the node that is to blame, or 0. */
   int32_t (*fail)(const struct bp_host*, int32_t code, uint64_t node, bp_str_t text);
   void (*log)(const struct bp_host*, int32_t level, bp_str_t text);
   /* How far `partition`, `compile` or `load` is, 0 to 1, and what it does. */
