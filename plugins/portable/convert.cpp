@@ -219,6 +219,23 @@ void store(DType from, const void* strip, DType to, std::byte* memory, int64_t s
   find_store(from, to)(strip, memory, stride, n);
 }
 
+Scalar item(const Tensor& tensor) {
+  const DType dtype = tensor.dtype();
+  if (is_complex(dtype)) {
+    Complex128 z;
+    load(&z, dtype, tensor.bytes(), 1, 1);
+    return Scalar(z);
+  }
+  if (is_floating(dtype)) {
+    double x = 0;
+    load(&x, dtype, tensor.bytes(), 1, 1);
+    return Scalar(x);
+  }
+  int64_t i = 0;
+  load(&i, dtype, tensor.bytes(), 1, 1);
+  return dtype == DType::boolean ? Scalar(i != 0) : Scalar(i);
+}
+
 void round_to(DType dtype, void* strip, int64_t n) {
   const DType native = native_of(dtype);
   if (dtype == native || dtype == DType::boolean) {

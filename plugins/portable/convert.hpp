@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "portable/dtype.hpp"
+#include "portable/scalar.hpp"
 
 namespace backplane::portable {
 
@@ -21,6 +21,9 @@ void load(Compute compute, void* to, DType from, const std::byte* memory, int64_
 // Writes n native elements of `from` (f32, f64, i64, u64, c64, c128 or boolean) as `to`.
 // Integers wrap, floats round to nearest.
 void store(DType from, const void* strip, DType to, std::byte* memory, int64_t stride, int64_t n);
+
+// The value of a tensor's first element; for 0-d tensors that stand for numbers.
+[[nodiscard]] Scalar item(const Tensor& tensor);
 
 // Makes n elements of a strip what they would be after a store to `dtype` and a load back.
 void round_to(DType dtype, void* strip, int64_t n);

@@ -51,7 +51,8 @@ Status run_elementwise(Context& ctx, const Args& args, const Elementwise& op) {
   for (int i = 0; i < arity; ++i) {
     Operand& operand = operands[static_cast<size_t>(i)];
     operand = operand_of(args, i);
-    operand.exact = op.exact_numbers && (!operand.tensor || operand.tensor.dim() == 0);
+    operand.exact =
+        op.exact_numbers && is_floating(dtype) && (!operand.tensor || operand.tensor.dim() == 0);
   }
   Params params(dtype, {});
   for (int64_t i = arity; i < args.num_inputs(); ++i) {

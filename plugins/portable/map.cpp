@@ -79,7 +79,7 @@ class Runner {
       if (operand.tensor) {
         continue;
       }
-      with_number(compute_of(*operand.as), operand.number, [&]<class T>(T value) {
+      with_number(compute_of(*operand.as), operand.number.as(*operand.as), [&]<class T>(T value) {
         std::fill_n(reinterpret_cast<T*>(strips[k].bytes), kStrip, value);
       });
       if (!operand.exact) {
@@ -209,7 +209,7 @@ void fill(const Tensor& out, const Scalar& value) {
     return;
   }
   Strip strip;  // NOLINT: filled here
-  with_number(compute_of(out.dtype()), value, [&]<class T>(T number) {
+  with_number(compute_of(out.dtype()), value.as(out.dtype()), [&]<class T>(T number) {
     std::fill_n(reinterpret_cast<T*>(strip.bytes), kStrip, number);
   });
   Walk::Cursor cursor = walk.at(0);

@@ -65,6 +65,14 @@ Result<Type> combine(Type strong, Type weak) {
   if (!strong || !weak || is_complex(*strong)) {
     return strong ? strong : weak;
   }
+  if (is_complex(*weak)) {
+    if (kUnsigned.has(*strong)) {
+      return weak;  // where promote() refuses
+    }
+    if (kFloat8s.has(*strong)) {
+      BP_TRY(promote(*strong, *weak));
+    }
+  }
   if (is_floating(*strong)) {
     return Type(is_complex(*weak) ? complex_of(*strong) : *strong);
   }
@@ -77,21 +85,30 @@ Result<Type> combine(Type strong, Type weak) {
 
 }  // namespace
 
+Scalar Scalar::as(DType dtype) const {
+  return dtype == DType::boolean ? Scalar(holds_integer() ? i_ != 0 : z_ != 0.0) : *this;
+}
+
 bool Scalar::fits(DType dtype) const {
-  if (dtype == DType::boolean || holds_integer()) {
+  if (dtype == DType::boolean) {
+    return true;
+  }
+  if (holds_integer()) {
     const Range range = range_of(dtype);
     const auto value = static_cast<double>(i_);
-    return dtype == DType::boolean || dtype == DType::i64 ||
-           (value >= range.low && value <= range.high);
+    return dtype == DType::i64 || (value >= range.low && value <= range.high);
   }
   if (is_complex() && !portable::is_complex(dtype) && z_.imag() != 0) {
     return false;
   }
   const Range range = range_of(dtype);
+  const double low = kUnsigned.has(dtype) || dtype == DType::u8 ? 0 : range.low;
+  const bool infinite = !kFloat8s.has(dtype) || dtype == DType::f8e5m2;
   const bool float_target = portable::is_floating(dtype) || portable::is_complex(dtype);
   for (const double part : {z_.real(), z_.imag()}) {
     const bool special = std::isinf(part) || std::isnan(part);
-    if (special ? !float_target : !(part >= range.low && part <= range.high)) {
+    if (special ? !float_target || (std::isinf(part) && !infinite)
+                : !(part >= low && part <= range.high)) {
       return false;
     }
   }

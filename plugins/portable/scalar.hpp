@@ -27,6 +27,9 @@ class Scalar {
   template <class T>
   [[nodiscard]] T to() const;
 
+  // The number that converts to `dtype`: for bool, whether it is not zero.
+  [[nodiscard]] Scalar as(DType dtype) const;
+
   // Whether `dtype` can hold the value, as c10's checked conversions see it.
   [[nodiscard]] bool fits(DType dtype) const;
 

@@ -39,7 +39,7 @@ uint32_t encode_float(float value, const FloatFormat& f) {
   if (std::isnan(value)) {
     return nan;
   }
-  const uint32_t overflow = f.has_infinity ? sign | infinity : nan;
+  const uint32_t overflow = f.has_infinity ? sign | infinity : (f.fnuz ? nan : nan - 1);
   if (std::isinf(value)) {
     return overflow;
   }

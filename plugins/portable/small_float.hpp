@@ -1,8 +1,8 @@
 // Half-width and 8-bit floats as plain structs, converted to and from float in integer arithmetic.
 //
 // Rounding is to nearest, ties to even; double goes through float, as c10 does. The 8-bit types
-// follow c10 where the formats leave a choice: e5m2 overflows to infinity, the others to NaN, and
-// the "fnuz" types have one zero and one NaN (0x80).
+// follow c10 where the formats leave a choice: e5m2 overflows to infinity, e4m3fn to its largest
+// value, and the "fnuz" types, which have one zero and one NaN (0x80), to that.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,7 @@
 #include "case_file.hpp"
 
+#include <zlib.h>
+
 #include <cassert>
 #include <cmath>
 #include <complex>
@@ -120,8 +122,18 @@ bool close(double a, double b, double rtol, double atol) {
 
 std::vector<Case> read_cases(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  if (bytes.empty()) {
+  const std::vector<char> packed{std::istreambuf_iterator<char>(file), {}};
+  uint64_t size = 0;
+  if (packed.size() < sizeof(size)) {
+    return {};
+  }
+  std::memcpy(&size, packed.data(), sizeof(size));
+  std::vector<char> bytes(size);
+  uLongf unpacked = size;
+  const int code = uncompress(reinterpret_cast<Bytef*>(bytes.data()), &unpacked,
+                              reinterpret_cast<const Bytef*>(packed.data() + sizeof(size)),
+                              packed.size() - sizeof(size));
+  if (code != Z_OK || unpacked != size) {
     return {};
   }
   Reader reader(std::move(bytes));

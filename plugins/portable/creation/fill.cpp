@@ -43,7 +43,13 @@ Status new_full(Context& ctx, const Args& args) {
   return make(ctx, args.out(0), args.ints(1), args.scalar(2));
 }
 Status scalar_tensor(Context& ctx, const Args& args) {
-  return make(ctx, args.out(0), {}, args.scalar(0));
+  const Tensor out = args.out(0);
+  if (is_floating(out.dtype()) && !args.scalar(0).is_complex()) {  // PyTorch lets these overflow
+    BP_TRY(ctx.resize(out, {}));
+    fill(out, args.scalar(0));
+    return Ok{};
+  }
+  return make(ctx, out, {}, args.scalar(0));
 }
 
 Status check_fill_tensor(const Args& args) {
@@ -57,19 +63,7 @@ Status check_fill_tensor(const Args& args) {
 Status fill_tensor(Context& ctx, const Args& args) {
   const Tensor value = args.tensor(1), out = args.out(0);
   BP_TRY(ctx.resize(out, args.tensor(0).shape()));
-  if (is_complex(value.dtype())) {
-    Complex128 z;
-    load(&z, value.dtype(), value.bytes(), 1, 1);
-    fill(out, Scalar(z));
-  } else if (is_floating(value.dtype())) {
-    double x = 0;
-    load(&x, value.dtype(), value.bytes(), 1, 1);
-    fill(out, Scalar(x));
-  } else {
-    int64_t i = 0;
-    load(&i, value.dtype(), value.bytes(), 1, 1);
-    fill(out, Scalar(i));
-  }
+  fill(out, item(value));
   return Ok{};
 }
 

@@ -9,6 +9,7 @@
 namespace backplane::portable {
 namespace {
 
+constexpr DTypes kSpread = kReals | kComplex;
 constexpr double kTooMany = 0x1p62;  // elements; the host refuses long before
 
 // How many numbers [start, end) has. 64-bit integers are counted exactly, others in double.
@@ -25,17 +26,12 @@ Result<int64_t> arange_size(const Scalar& start, const Scalar& end, const Scalar
     return invalid({"arange: upper bound and larger bound inconsistent with step sign"});
   }
   double size = std::ceil((to - from) / by);
-  if (dtype == DType::i64) {
-    const int64_t s = start.to<int64_t>(), e = end.to<int64_t>(), d = step.to<int64_t>();
-    if (d == 0) {
-      return invalid({"arange: step must be nonzero"});
-    }
-    const auto distance = d > 0 ? static_cast<uint64_t>(e) - static_cast<uint64_t>(s)
-                                : static_cast<uint64_t>(s) - static_cast<uint64_t>(e);
-    const uint64_t stride = d > 0 ? static_cast<uint64_t>(d) : -static_cast<uint64_t>(d);
-    size = (d > 0) == (e >= s) || e == s
-               ? std::ceil(static_cast<double>((distance + stride - 1) / stride))
-               : 0;
+  if (dtype == DType::i64 && start.is_integral() && end.is_integral() && step.is_integral()) {
+    const auto s = static_cast<uint64_t>(start.to<int64_t>());
+    const auto e = static_cast<uint64_t>(end.to<int64_t>());
+    const auto d = static_cast<uint64_t>(step.to<int64_t>());
+    const uint64_t distance = by > 0 ? e - s : s - e, stride = by > 0 ? d : -d;
+    size = static_cast<double>(distance / stride + (distance % stride != 0 ? 1 : 0));
   }
   if (!(size >= 0 && size < kTooMany)) {
     return invalid({"arange: invalid size ", size});
@@ -82,9 +78,7 @@ Result<Scalar> end_of(const Args& args, int64_t i) {
     return invalid({"only 0-dimensional start and end tensors are supported, but got one of ",
                     tensor.dim(), " dimensions"});
   }
-  Complex128 z;
-  load(&z, tensor.dtype(), tensor.bytes(), 1, 1);
-  return is_complex(tensor.dtype()) ? Scalar(z) : Scalar(z.real());
+  return item(tensor);
 }
 
 // Values at equal distances, counted from the nearer end so that both ends are exact.
@@ -106,8 +100,9 @@ Status spread_integers(Context& ctx, const Args& args, int64_t steps, F&& finish
   BP_ASSIGN_OR_RETURN(const Scalar end, end_of(args, 1));
   BP_ASSIGN_OR_RETURN(double* values, ctx.scratch<double>(steps));
   BP_ASSIGN_OR_RETURN(int64_t * whole, open<int64_t>(ctx, out));
-  spread(values, steps, static_cast<double>(start.to<int64_t>()),
-         static_cast<double>(end.to<int64_t>()), finish);
+  int64_t ends[] = {start.as(out.dtype()).to<int64_t>(), end.as(out.dtype()).to<int64_t>()};
+  round_to(out.dtype(), ends, 2);
+  spread(values, steps, static_cast<double>(ends[0]), static_cast<double>(ends[1]), finish);
   for (int64_t i = 0; i < steps; ++i) {
     whole[i] = to_int64(values[i]);
   }
@@ -122,8 +117,16 @@ Status spread_all(Context& ctx, const Args& args, F&& finish) {
   if (steps < 0) {
     return invalid({"number of steps must be non-negative, got ", steps});
   }
+  BP_ASSIGN_OR_RETURN(const Scalar first, end_of(args, 0));
+  BP_ASSIGN_OR_RETURN(const Scalar last, end_of(args, 1));
+  if (steps > 1 && !kSpread.has(out.dtype())) {
+    return not_implemented(out.dtype());
+  }
+  if (!first.fits(out.dtype()) || !last.fits(out.dtype())) {
+    return invalid({"value cannot be converted to type ", out.dtype(), " without overflow"});
+  }
   BP_TRY(ctx.resize(out, Dims{steps}));
-  if (is_integral(out.dtype())) {
+  if (!is_floating(out.dtype()) && !is_complex(out.dtype())) {
     return spread_integers(ctx, args, steps, finish);
   }
   return dispatch<float, double, Complex64, Complex128>(out.dtype(), [&]<class T>() -> Status {
@@ -205,21 +208,19 @@ Status triangle(Context& ctx, const Args& args) {
   return Ok{};
 }
 
-constexpr DTypes kSpread = kReals | kComplex;
-
 constexpr Entry table[] = {
     {"aten::arange.out", "s>t", arange_end, kReals},
     {"aten::arange.start_out", "sss>t", arange_start, kReals},
-    {"aten::linspace.out", "ssi>t", linspace, kSpread},
+    {"aten::linspace.out", "ssi>t", linspace, kAll},
     {"aten::linspace.Tensor_Tensor_out", "tti>t", linspace, kAll},
     {"aten::linspace.Tensor_Scalar_out", "tsi>t", linspace, kAll},
     {"aten::linspace.Scalar_Tensor_out", "sti>t", linspace, kAll},
-    {"aten::logspace.out", "ssif>t", logspace, kSpread},
+    {"aten::logspace.out", "ssif>t", logspace, kAll},
     {"aten::logspace.Tensor_Tensor_out", "ttif>t", logspace, kAll},
     {"aten::logspace.Tensor_Scalar_out", "tsif>t", logspace, kAll},
     {"aten::logspace.Scalar_Tensor_out", "stif>t", logspace, kAll},
-    {"aten::eye.out", "i>t", eye_square},
-    {"aten::eye.m_out", "ii>t", eye_any},
+    {"aten::eye.out", "i>t", eye_square, kAll - kUnsigned},
+    {"aten::eye.m_out", "ii>t", eye_any, kAll - kUnsigned},
     {"aten::tril_indices.out", "iii>t", triangle<true>, kInts},
     {"aten::triu_indices.out", "iii>t", triangle<false>, kInts},
 };

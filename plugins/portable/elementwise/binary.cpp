@@ -63,7 +63,7 @@ constexpr Elementwise rows[] = {
     {"aten::rsub.Tensor_out", "oos>t", rsub, same, kAddable, nullptr, false, check_sub},
     {"aten::rsub.Scalar_out", "oos>t", rsub, same, kAddable, nullptr, false, check_sub},
     {"aten::mul.out", "oo>t", mul, same, kAll, nullptr, true},
-    {"aten::mul.Scalar_out", "oo>t", mul, same, kAll, nullptr, true},
+    {"aten::mul.Scalar_out", "oo>t", mul, same, kAll - kFloat8s, nullptr, true},
     {"aten::multiply.Tensor_out", "oo>t", mul, same, kAll, nullptr, true},
     {"aten::div.out", "oo>t", div, to_float, kFloats | kComplex, nullptr, true},
     {"aten::div.Scalar_out", "oo>t", div, to_float, kFloats | kComplex, nullptr, true},
@@ -75,6 +75,9 @@ constexpr auto row_entries = entries(rows);
 // ZeroDivisionError, if the right operand, as integers of `dtype`, has a zero.
 Status check_divisor(const Args& args, DType dtype) {
   if (is_floating(dtype)) {
+    return Ok{};
+  }
+  if (args.is_tensor(0) && args.tensor(0).numel() == 0) {
     return Ok{};
   }
   const Error refusal = invalid({"ZeroDivisionError: the divisor has a zero"});
@@ -89,8 +92,7 @@ Status check_divisor(const Args& args, DType dtype) {
     round_to(dtype, strip, n);
     has_zero = has_zero || std::find(strip, strip + n, 0) != strip + n;
   });
-  const bool empty = args.is_tensor(0) && args.tensor(0).numel() == 0;
-  return has_zero && !empty ? Status(refusal) : Status(Ok{});
+  return has_zero ? Status(refusal) : Status(Ok{});
 }
 
 constexpr Elementwise quotient_trunc = {"", "", div_trunc, same, kReals, nullptr, true};

@@ -33,12 +33,7 @@ constexpr auto power = loops<2>([]<Number T>(T a, T b) {
   }
 });
 
-Status check_integer_exponent(const Args& args, DType common) {
-  if (!is_floating(common) && !is_complex(common) && args.scalar(1).to<double>() < 0) {
-    return invalid({"integers to negative integer powers are not allowed"});
-  }
-  return Ok{};
-}
+constexpr DTypes kPower = kReals | kComplex;
 
 constexpr auto maximum = loops<2>([](Real auto a, Real auto b) { return larger(a, b); });
 constexpr auto minimum = loops<2>([](Real auto a, Real auto b) { return smaller(a, b); });
@@ -81,11 +76,17 @@ T greatest_divisor(T a, T b) {
 }
 constexpr auto gcd =
     loops<2>([](Integer auto a, Integer auto b) { return greatest_divisor(a, b); });
-constexpr auto lcm = loops<2>([]<Integer T>(T a, T b) {
-  const T g = greatest_divisor(a, b);
-  const T multiple = g == 0 ? 0 : divide(a, g) * b;
-  return static_cast<int64_t>(multiple) < 0 ? -multiple : multiple;
-});
+// 32-bit products wrap before their sign goes; narrower ones are made in 64 bits here and in 32 by
+// PyTorch, which never overflow.
+template <class Width>
+struct Lcm {
+  template <Integer T>
+  T operator()(T a, T b) const {
+    const T g = greatest_divisor(a, b);
+    const auto multiple = static_cast<Width>(g == 0 ? 0 : divide(a, g) * b);
+    return static_cast<T>(multiple < 0 ? -multiple : multiple);
+  }
+};
 
 constexpr auto complex_of_parts =
     loops<2>([]<Floating T>(T a, T b) { return std::complex<T>(a, b); });
@@ -108,13 +109,10 @@ constexpr auto igamma =
 constexpr auto igammac =
     loops<2>([](Floating auto a, Floating auto b) { return in_double(gamma_upper, a, b); });
 
-constexpr DTypes kPower = kReals | kComplex;
 constexpr DTypes kSingles = set_of(DType::f32, DType::f64);
 
 constexpr Elementwise rows[] = {
     {"aten::pow.Tensor_Tensor_out", "oo>t", power, same, kPower},
-    {"aten::pow.Tensor_Scalar_out", "os>t", power, same, kPower, nullptr, false,
-     check_integer_exponent},
     {"aten::pow.Scalar_out", "so>t", power, same, kPower},
     {"aten::maximum.out", "oo>t", maximum, same, kReals | kBool},
     {"aten::max.out", "oo>t", maximum, same, kReals | kBool},
@@ -141,7 +139,6 @@ constexpr Elementwise rows[] = {
     {"aten::logaddexp.out", "oo>t", logaddexp, same, kFloats | kComplex},
     {"aten::logaddexp2.out", "oo>t", logaddexp2, same, kFloats},
     {"aten::gcd.out", "oo>t", gcd, same, kInts},
-    {"aten::lcm.out", "oo>t", lcm, same, kInts},
     {"aten::complex.out", "tt>t", complex_of_parts, same, kFloats - set_of(DType::bf16), nullptr,
      false, check_parts},
     {"aten::polar.out", "tt>t", polar, same, kFloats - set_of(DType::bf16), nullptr, false,
@@ -206,14 +203,41 @@ Status run_nextafter(Context& ctx, const Args& args) {
   return map(ctx, {chosen, dtype, operands}, args.out(0));
 }
 
-// self * 2^other, where the power is made first, in a type of its own.
-Result<DType> power_of_two_dtype(const Tensor& other) {
+Status check_lcm(const Args& args) {
+  BP_ASSIGN_OR_RETURN(const DType dtype, common_dtype(args, 0, 2));
+  return kInts.has(dtype) ? check_cast(dtype, args.out(0)) : Status(not_implemented(dtype));
+}
+
+Status run_lcm(Context& ctx, const Args& args) {
+  BP_ASSIGN_OR_RETURN(const DType dtype, common_dtype(args, 0, 2));
+  const Operand operands[] = {{args.tensor(0), {}}, {args.tensor(1), {}}};
+  return map(
+      ctx,
+      {dtype == DType::i32 ? loops<2>(Lcm<int32_t>{}) : loops<2>(Lcm<int64_t>{}), dtype, operands},
+      args.out(0));
+}
+
+// self * 2^other, where the power is made first, in a type of its own: `Precision`, if not void.
+template <class Precision>
+struct Scaled {
+  template <Inexact T>
+  T operator()(T a, T b) const {
+    const T scale = std::pow(T(2), b);
+    if constexpr (std::is_void_v<Precision> || ComplexNumber<T>) {
+      return multiply(a, scale);
+    } else {
+      return a * static_cast<T>(static_cast<float>(Precision(static_cast<float>(scale))));
+    }
+  }
+};
+
+DType power_of_two_dtype(const Tensor& other) {
   const DType dtype = other.dtype();
   return is_floating(dtype) || is_complex(dtype) ? dtype : DType::f32;
 }
 
 Result<DType> ldexp_dtype(const Args& args) {
-  BP_ASSIGN_OR_RETURN(const DType power_dtype, power_of_two_dtype(args.tensor(1)));
+  const DType power_dtype = power_of_two_dtype(args.tensor(1));
   ResultType type;
   BP_TRY(type.add(args.tensor(0)));
   BP_TRY(args.tensor(1).dim() > 0 ? type.add(power_dtype) : type.add_zero_dim(power_dtype));
@@ -229,19 +253,26 @@ Status check_ldexp(const Args& args) {
 Status run_ldexp(Context& ctx, const Args& args) {
   BP_ASSIGN_OR_RETURN(const DType dtype, ldexp_dtype(args));
   const Operand operands[] = {{args.tensor(0), {}}, {args.tensor(1), {}}};
-  constexpr auto scaled =
-      loops<2>([]<Inexact T>(T a, T b) { return multiply(a, T(std::pow(T(2), b))); });
+  const Loops* scaled = loops<2>(Scaled<void>{});
+  if (kHalfs.has(power_of_two_dtype(args.tensor(1)))) {
+    const bool half = args.tensor(1).dtype() == DType::f16;
+    scaled = half ? loops<2>(Scaled<Half>{}) : loops<2>(Scaled<BFloat16>{});
+  }
   return map(ctx, {scaled, dtype, operands}, args.out(0));
 }
 
 // In double, or complex double, whatever the operands are; out must be just that.
-Result<DType> float_power_dtype(const Args& args) {
-  BP_ASSIGN_OR_RETURN(const DType common, common_dtype(args, 0, 2));
-  return is_complex(common) ? DType::c128 : DType::f64;
+DType float_power_dtype(const Args& args) {
+  for (int64_t i = 0; i < 2; ++i) {
+    if (is_complex(args.is_tensor(i) ? args.tensor(i).dtype() : args.scalar(i).dtype())) {
+      return DType::c128;
+    }
+  }
+  return DType::f64;
 }
 
 Status check_float_power(const Args& args) {
-  BP_ASSIGN_OR_RETURN(const DType dtype, float_power_dtype(args));
+  const DType dtype = float_power_dtype(args);
   if (args.out(0).dtype() != dtype) {
     return invalid({"the output given to float_power has dtype ", args.out(0).dtype(),
                     " but the operation's result requires dtype ", dtype});
@@ -250,12 +281,72 @@ Status check_float_power(const Args& args) {
 }
 
 Status run_float_power(Context& ctx, const Args& args) {
-  BP_ASSIGN_OR_RETURN(const DType dtype, float_power_dtype(args));
+  const Operand operands[] = {operand_of(args, 0), operand_of(args, 1)};
+  return map(ctx, {power, float_power_dtype(args), operands}, args.out(0));
+}
+
+// Exponents that PyTorch computes otherwise than by pow: the results differ at -0 and -inf.
+constexpr auto one = loops<1>([]<Number T>(T) { return T(1); });
+constexpr auto identity = loops<1>([](Number auto x) { return x; });
+constexpr auto square = loops<1>([](Number auto x) { return multiply(x, x); });
+constexpr auto cube = loops<1>([](Number auto x) { return multiply(multiply(x, x), x); });
+constexpr auto root = loops<1>([](Inexact auto x) { return std::sqrt(x); });
+constexpr auto inverse = loops<1>([]<Inexact T>(T x) { return divide(T(1), x); });
+constexpr auto inverse_root =
+    loops<1>([]<Inexact T>(T x) { return divide(T(1), T(std::sqrt(x))); });
+constexpr auto inverse_square =
+    loops<1>([]<Inexact T>(T x) { return divide(T(1), multiply(x, x)); });
+
+struct Exponent {
+  double value;
+  const Loops* loops;
+};
+constexpr Exponent exponents[] = {
+    {0, one},    {1, identity}, {2, square},          {3, cube},
+    {0.5, root}, {-1, inverse}, {-0.5, inverse_root}, {-2, inverse_square}};
+
+// The loops for a number as exponent; null if pow itself is to be used.
+const Loops* power_by(const Scalar& exponent, DType dtype) {
+  for (const Exponent& e : exponents) {
+    const bool fractional = e.value != std::trunc(e.value);  // float16 takes no roots
+    if (exponent.to<Complex128>() == Complex128(e.value) && !(fractional && dtype == DType::f16)) {
+      return e.loops;
+    }
+  }
+  return nullptr;
+}
+
+Status check_power(const Args& args) {
+  const Scalar exponent = args.scalar(1);
+  BP_ASSIGN_OR_RETURN(const DType dtype, common_dtype(args, 0, 2));
+  const Loops* const special = power_by(exponent, dtype);
+  if (special != one && special != identity) {
+    if (!kPower.has(dtype)) {
+      return not_implemented(dtype);
+    }
+    if (is_integral(dtype) && exponent.to<double>() < 0) {
+      return invalid({"integers to negative integer powers are not allowed"});
+    }
+    if (!exponent.fits(dtype)) {
+      return invalid({"value cannot be converted to type ", dtype, " without overflow"});
+    }
+  }
+  return check_cast(dtype, args.out(0));
+}
+
+Status run_power(Context& ctx, const Args& args) {
+  BP_ASSIGN_OR_RETURN(const DType dtype, common_dtype(args, 0, 2));
+  if (const Loops* const special = power_by(args.scalar(1), dtype); special != nullptr) {
+    const Operand operands[] = {operand_of(args, 0)};
+    return map(ctx, {special, dtype, operands}, args.out(0));
+  }
   const Operand operands[] = {operand_of(args, 0), operand_of(args, 1)};
   return map(ctx, {power, dtype, operands}, args.out(0));
 }
 
 constexpr Entry others[] = {
+    {"aten::pow.Tensor_Scalar_out", "ts>t", run_power, kAll, BP_KERNEL_MAY_ALIAS, check_power},
+    {"aten::lcm.out", "tt>t", run_lcm, kAll, BP_KERNEL_MAY_ALIAS, check_lcm},
     {"aten::heaviside.out", "tt>t", run_heaviside, kReals | kBool, BP_KERNEL_MAY_ALIAS,
      check_heaviside},
     {"aten::nextafter.out", "tt>t", run_nextafter, kAll, BP_KERNEL_MAY_ALIAS, check_nextafter},

@@ -23,6 +23,9 @@ Status check_addcdiv(const Args&, DType common) {
 // All tensors of one dtype; lerp does not promote.
 Status check_lerp(const Args& args, DType) {
   const DType dtype = args.tensor(0).dtype();
+  if (!is_floating(dtype) && !is_complex(dtype)) {
+    return not_implemented(dtype);
+  }
   for (int64_t i = 1; i < 3; ++i) {
     if (args.is_tensor(i) && args.tensor(i).dtype() != dtype) {
       return invalid({"expected dtype ", dtype, " for argument ", i, " but got dtype ",
@@ -80,16 +83,16 @@ Status check_masked_fill(const Args& args) {
                     args.tensor(1).dtype()});
   }
   const DType dtype = args.tensor(0).dtype();
+  if ((kUnsigned | kFloat8s).has(dtype)) {
+    return not_implemented(dtype);
+  }
   if (args.is_tensor(2)) {
     if (args.tensor(2).dim() != 0) {
       return invalid(
           {"masked_fill only supports a 0-dimensional value tensor, but got tensor with ",
            args.tensor(2).dim(), " dimension(s)"});
     }
-    return can_cast(args.tensor(2).dtype(), dtype)
-               ? Status(Ok{})
-               : Status(invalid({"value of dtype ", args.tensor(2).dtype(),
-                                 " cannot be converted to dtype ", dtype}));
+    return Ok{};
   }
   return args.scalar(2).fits(dtype)
              ? Status(Ok{})
@@ -128,8 +131,14 @@ Status check_clamp(const Args& args) {
     return invalid({"clamp: at least one of min or max must not be None"});
   }
   BP_ASSIGN_OR_RETURN(const DType dtype, clamp_dtype(args));
-  if (!(kReals | kBool).has(dtype)) {
+  const bool both = args.num_inputs() == 3 && args.is_tensor(1) && args.is_tensor(2);
+  if (!(both ? kReals : kReals | kBool).has(dtype)) {
     return not_implemented(dtype);
+  }
+  for (int64_t i = 1; i < args.num_inputs(); ++i) {
+    if (args.is_number(i) && !args.scalar(i).fits(dtype)) {
+      return invalid({"value cannot be converted to type ", dtype, " without overflow"});
+    }
   }
   return check_cast(dtype, args.out(0));
 }

@@ -1,4 +1,5 @@
 // Bessel and Airy functions.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -36,19 +37,22 @@ double scaled_i(int order, double x) {
 }
 
 // The integral of exp(x (1 - cosh t)) cosh(order t) over t > 0: exp(x) K_order(x). The trapezoidal
-// rule converges like exp(-pi^2 / step) for it.
+// rule converges like exp(-pi^2 / step) for it, given several steps to the peak's width.
 double scaled_k(double order, double x) {
-  constexpr double kStep = 0.125;
+  if (std::isinf(x)) {
+    return 0;
+  }
+  const double step = std::min(0.125, 0.5 / std::sqrt(x));
   double sum = 0.5;
   for (int i = 1; i < 2000; ++i) {
-    const double t = kStep * i, s = std::sinh(t / 2);
+    const double t = step * i, s = std::sinh(t / 2);
     const double term = std::exp(-2 * x * s * s) * std::cosh(order * t);
     sum += term;
     if (term < sum * 1e-18) {
       break;
     }
   }
-  return sum * kStep;
+  return sum * step;
 }
 
 // K at 0 and below, where the integral means nothing.
@@ -85,16 +89,16 @@ double bessel_k1(double x) {
 }
 
 double bessel_j0(double x) {
-  return ::j0(x);
+  return std::isinf(x) ? kNan : ::j0(x);
 }
 double bessel_j1(double x) {
-  return ::j1(x);
+  return std::isinf(x) ? kNan : ::j1(x);
 }
 double bessel_y0(double x) {
-  return x > 0 ? ::y0(x) : (x == 0 ? -kInfinity : kNan);
+  return x > 0 && !std::isinf(x) ? ::y0(x) : (x == 0 ? -kInfinity : kNan);
 }
 double bessel_y1(double x) {
-  return x > 0 ? ::y1(x) : (x == 0 ? -kInfinity : kNan);
+  return x > 0 && !std::isinf(x) ? ::y1(x) : (x == 0 ? -kInfinity : kNan);
 }
 
 double spherical_j0(double x) {
@@ -130,11 +134,8 @@ double airy_oscillating(double z) {
 }  // namespace
 
 double airy_ai(double x) {
-  if (std::isnan(x)) {
-    return x;
-  }
-  if (std::isinf(x)) {
-    return x > 0 ? 0 : kNan;
+  if (std::isnan(x) || std::isinf(x)) {
+    return kNan;
   }
   if (x >= 2) {
     return airy_decaying(x);

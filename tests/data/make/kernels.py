@@ -6,7 +6,7 @@ add(torch.ops.aten.add.Tensor, x, y, alpha=2) is one case; PyTorch's refusals ar
 add(..., tolerance=(rtol, atol)) overrides the default of the results' dtype.
 
 Layout, little-endian, strings and lists with a u32 count in front:
-  file    u32 number of cases, cases
+  file    u64 size of the rest unpacked, then it in zlib's format: u32 number of cases, cases
   case    string name, u8 fails, f64 rtol, f64 atol, list of values, list of values (the outputs)
   value   u8 kind (BP_BOX_*), then by kind: i64; f64; u8; list of i64, f64 or u8; string;
           f64 f64; tensor; list of (u8 present, tensor)
@@ -18,6 +18,7 @@ import os
 import pathlib
 import struct
 import sys
+import zlib
 
 import torch
 
@@ -138,10 +139,13 @@ class Writer:
             fails = 0
         except (RuntimeError, IndexError, ValueError, TypeError, NotImplementedError, ZeroDivisionError):
             results, fails = [], 1
+            outputs = [kwargs.get("dtype") or next((a.dtype for a in args if isinstance(a, torch.Tensor)), torch.float32)]
             self.failed += 1
         if isinstance(results, torch.Tensor):
             results = [results]
         lists = bool(op._schema.returns) and "List" in str(op._schema.returns[0].type) and not fails
+        if fails:  # refused with a tensor of this dtype to write to
+            results = [torch.empty(0, dtype=d) for d in outputs]
         outputs = value(list(results), "Tensor[]") if lists else b"".join(value(r) for r in results)
         dtype = results[0].dtype if len(results) else None
         rtol, atol = tolerance or TOLERANCE.get(dtype, (0.0, 0.0))
@@ -150,7 +154,8 @@ class Writer:
                           + struct.pack("<I", 1 if lists else len(results)) + outputs)
 
     def save(self, path):
-        path.write_bytes(struct.pack("<I", len(self.cases)) + b"".join(self.cases))
+        data = struct.pack("<I", len(self.cases)) + b"".join(self.cases)
+        path.write_bytes(struct.pack("<Q", len(data)) + zlib.compress(data, 9))
         print("%s: %d cases (%d refused), %d bytes" % (path.name, len(self.cases), self.failed, path.stat().st_size))
 
 
