@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -39,6 +40,7 @@ class GraphReader {
   GraphScope& scope_;
   StringPool& strings_;
   std::unordered_set<std::string> node_names_;
+  std::unordered_map<std::string, int64_t> suffixes_;  // last one tried, by name
 };
 
 Status GraphReader::read(JsonValue& object) {
@@ -148,14 +150,15 @@ void GraphReader::name_node(Node& node) {
     if (named != node.outputs.end()) {
       node.name = scope_.graph->value(*named).name;
     } else {
-      const size_t space = node.op.find("::");
-      const std::string tail = space == std::string::npos ? node.op : node.op.substr(space + 2);
+      const size_t colons = node.op.find("::");
+      const std::string tail = colons == std::string::npos ? node.op : node.op.substr(colons + 2);
       node.name = tail.substr(0, tail.find('.'));
     }
   }
+  if (node_names_.insert(node.name).second) return;
   const std::string base = node.name;
-  for (int i = 1; !node_names_.insert(node.name).second; ++i) {
-    node.name = base + "_" + std::to_string(i);
+  for (int64_t& suffix = suffixes_[base]; !node_names_.insert(node.name).second;) {
+    node.name = base + "_" + std::to_string(++suffix);
   }
 }
 

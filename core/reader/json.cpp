@@ -1,12 +1,16 @@
 // Tokens of JSON, and what they say.
 #include "reader/json.hpp"
 
+#include <simdjson.h>
+
 #include <charconv>
 #include <limits>
 #include <optional>
 
 namespace backplane::json {
 namespace {
+
+namespace ondemand = simdjson::ondemand;
 
 constexpr size_t kMaxBytes = size_t{2} << 30;
 
@@ -61,25 +65,57 @@ bool append_unicode(std::string& out, std::string_view& rest) {
   return true;
 }
 
+ondemand::value& parsed(Value& value) {
+  return *static_cast<ondemand::value*>(value.of_parser());
+}
+
+Error malformed(simdjson::error_code code) {
+  return json::malformed(simdjson::error_message(code));
+}
+
+// A key as it is written; its end is found again.
+std::string_view key_of(ondemand::raw_json_string key) {
+  const char* begin = key.raw();
+  const char* end = begin;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
+Status for_each(ondemand::object object, FieldVisitor f) {
+  for (auto field : object) {
+    if (field.error() != simdjson::SUCCESS) return malformed(field.error());
+    ondemand::value value = field.value_unsafe().value();
+    Value handle(&value);
+    BP_TRY(f(key_of(field.value_unsafe().key()), handle));
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 Error malformed(std::string_view what) {
   return {Code::invalid_argument, "malformed JSON: " + std::string(what)};
 }
 
-Error malformed(simdjson::error_code code) {
-  return malformed(simdjson::error_message(code));
-}
+struct Document::Impl {
+  std::string copy;  // where there was too little padding
+  ondemand::parser parser;
+  ondemand::document document;
+};
+
+Document::Document() : impl_(std::make_unique<Impl>()) {}
+Document::~Document() = default;
 
 Status Document::open(std::string_view text, size_t padding) {
   if (text.size() > kMaxBytes) return malformed("it has over 2 GiB");
   if (padding < simdjson::SIMDJSON_PADDING) {
-    copy_.assign(text);
-    copy_.append(simdjson::SIMDJSON_PADDING, ' ');
-    text = std::string_view(copy_).substr(0, text.size());
+    impl_->copy.assign(text);
+    impl_->copy.append(simdjson::SIMDJSON_PADDING, ' ');
+    text = std::string_view(impl_->copy).substr(0, text.size());
     padding = simdjson::SIMDJSON_PADDING;
   }
-  const auto code = parser_.iterate(text.data(), text.size(), text.size() + padding).get(document_);
+  const auto code =
+      impl_->parser.iterate(text.data(), text.size(), text.size() + padding).get(impl_->document);
   if (code != simdjson::SUCCESS) return malformed(code);
   return Ok{};
 }
@@ -90,8 +126,48 @@ Status Document::open(Archive& archive, const ArchiveEntry& entry, Buffers& buff
   return open(text, archive.readable_after(bytes));
 }
 
+Status Document::for_each_field(FieldVisitor f) {
+  impl_->document.rewind();
+  ondemand::object object;
+  if (impl_->document.get_object().get(object) != simdjson::SUCCESS) {
+    return malformed("its root is no object");
+  }
+  return for_each(object, f);
+}
+
+Status for_each_field(Value& value, FieldVisitor f) {
+  ondemand::object object;
+  if (parsed(value).get_object().get(object) != simdjson::SUCCESS) {
+    return malformed("an object should be here, not " + shown(token(value)));
+  }
+  return for_each(object, f);
+}
+
+Status for_each_element(Value& value, ElementVisitor f) {
+  ondemand::array array;
+  if (parsed(value).get_array().get(array) != simdjson::SUCCESS) {
+    return malformed("an array should be here, not " + shown(token(value)));
+  }
+  for (auto element : array) {
+    if (element.error() != simdjson::SUCCESS) return malformed(element.error());
+    Value handle(&element.value_unsafe());
+    BP_TRY(f(handle));
+  }
+  return Ok{};
+}
+
+Status for_only_field(Value& object, FieldVisitor f) {
+  int num_fields = 0;
+  BP_TRY(for_each_field(object, [&](std::string_view tag, Value& value) -> Status {
+    if (++num_fields > 1) return malformed("one of several kinds should be here, not two");
+    return f(tag, value);
+  }));
+  if (num_fields == 0) return malformed("one of several kinds should be here, not none");
+  return Ok{};
+}
+
 std::string_view token(Value& value) {
-  std::string_view text = value.raw_json_token();
+  std::string_view text = parsed(value).raw_json_token();
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
 }
@@ -169,13 +245,6 @@ Result<std::string> unescape(std::string_view escaped) {
       return malformed("an escape in '" + shown(escaped) + "' is unknown");
     }
   }
-}
-
-std::string_view key_of(simdjson::ondemand::raw_json_string key) {
-  const char* begin = key.raw();
-  const char* end = begin;
-  while (*end != '"') end += *end == '\\' ? 2 : 1;
-  return {begin, static_cast<size_t>(end - begin)};
 }
 
 }  // namespace backplane::json

@@ -33,25 +33,32 @@ std::string innermost_module(std::string_view escaped) {
       start == std::string_view::npos ? escaped : escaped.substr(start + 1);
   const size_t first = entry.find(',');
   const size_t last = entry.rfind(',');
-  if (first == last) return "";
+  // Export's own passes leave a name of theirs behind.
+  if (first == last || entry.starts_with("_empty_nn_module_stack")) return "";
   return unescaped(entry.substr(first + 1, last - first - 1));
 }
 
 std::string innermost_source(std::string_view escaped) {
   constexpr std::string_view kFile = "File \\\"";
   std::string_view rest = escaped;
+  std::string in_torch;
   while (true) {
     const size_t at = rest.rfind(kFile);
-    if (at == std::string_view::npos) return "";
+    if (at == std::string_view::npos) return in_torch;
     const std::string_view frame = escaped.substr(at + kFile.size());
     const size_t end = frame.find("\\\"");
     std::string_view path = frame.substr(0, end);
     rest = escaped.substr(0, at);
     // Generated code ("<eval_with_key>.12") is nothing that a person can look up.
     if (end == std::string_view::npos || path.starts_with('<')) continue;
+    const bool is_torch =
+        path.starts_with("torch/") || path.find("/site-packages/torch/") != std::string_view::npos;
+    if (is_torch && !in_torch.empty()) continue;
     const size_t folder = path.find_last_of("/\\");
     if (folder != std::string_view::npos) path.remove_prefix(folder + 1);
-    return unescaped(path) + unescaped(line_and_function(frame.substr(end + 2)));
+    std::string source = unescaped(path) + unescaped(line_and_function(frame.substr(end + 2)));
+    if (!is_torch) return source;
+    in_torch = std::move(source);
   }
 }
 

@@ -12,7 +12,8 @@ namespace backplane {
 // "encoder.layers.3" out of `nn_module_stack`: the path of its last entry, the innermost module.
 [[nodiscard]] std::string innermost_module(std::string_view escaped);
 
-// "model.py:120 in forward" out of `stack_trace`: its last frame that lies in a file.
+// "model.py:120 in forward" out of `stack_trace`: its last frame that lies in a file outside of
+// PyTorch, or in one of PyTorch if there is no other.
 [[nodiscard]] std::string innermost_source(std::string_view escaped);
 
 }  // namespace backplane

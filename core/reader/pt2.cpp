@@ -109,14 +109,15 @@ Status Pt2Reader::check_text(const std::string& name, std::string_view expected)
 }
 
 Result<ModelNames> Pt2Reader::find_model() {
-  if (const ArchiveEntry* flat = archive_.find_below_root(kFlatProgram)) {
-    return flat_names(without_suffix(flat->name, kFlatProgram.size()));
-  }
   constexpr std::string_view kFormat = "archive_format";
   const ArchiveEntry* format = archive_.find_below_root(kFormat);
   const std::string root = format == nullptr ? "" : without_suffix(format->name, kFormat.size());
   const std::vector<std::string> models = models_below(root);
-  if (models.empty()) return no_model();
+  if (models.empty()) {
+    const ArchiveEntry* flat = archive_.find_below_root(kFlatProgram);
+    if (flat == nullptr) return no_model();
+    return flat_names(without_suffix(flat->name, kFlatProgram.size()));
+  }
   BP_TRY(check_text(root + "archive_format", "pt2"));
   BP_TRY(check_text(root + "archive_version", "0"));
   BP_TRY(check_text(root + "byteorder", "little"));

@@ -14,10 +14,12 @@ namespace {
 
 using Kind = Expression::Kind;
 
+// Functions that give an integer or a truth value, whatever they are of.
 struct Operator {
   std::string_view name;
   SymOp op;
-  bool swapped = false;  // a >= b is b <= a
+  size_t arity = 2;         // 0: any
+  bool is_swapped = false;  // a >= b is b <= a
 };
 
 constexpr std::array kOperators = {
@@ -26,6 +28,7 @@ constexpr std::array kOperators = {
     Operator{"CeilDiv", SymOp::ceil_div},
     Operator{"Mod", SymOp::mod},
     Operator{"PythonMod", SymOp::mod},
+    Operator{"ModularIndexing", SymOp::mod, 3},
     Operator{"PowByNatural", SymOp::pow},
     Operator{"LShift", SymOp::shift_left},
     Operator{"RShift", SymOp::shift_right},
@@ -35,8 +38,10 @@ constexpr std::array kOperators = {
     Operator{"Unequality", SymOp::ne},
     Operator{"StrictLessThan", SymOp::lt},
     Operator{"LessThan", SymOp::le},
-    Operator{"StrictGreaterThan", SymOp::lt, true},
-    Operator{"GreaterThan", SymOp::le, true},
+    Operator{"StrictGreaterThan", SymOp::lt, 2, true},
+    Operator{"GreaterThan", SymOp::le, 2, true},
+    Operator{"And", SymOp::logical_and, 0},
+    Operator{"Or", SymOp::logical_or, 0},
 };
 
 // A number as far as integers can say it: numerator / denominator, or unknown.
@@ -206,48 +211,46 @@ Number SymbolicLowering::extremum(const Expression& e) {
 
 Number SymbolicLowering::rounded(const Expression& e) {
   const Number n = number(e.operands[0]);
-  if (!n.known) return kUnknown;
-  if (n.is_integer()) return n;
+  if (n.known && n.is_integer()) return n;
+  if (!n.known || e.name == "RoundToInt") return {.numerator = opaque(e)};
   const SymInt down = symbols_.floor_div(n.numerator, n.denominator);
   if (e.name == "FloorToInt") return {.numerator = down};
   const SymInt up = symbols_.ceil_div(n.numerator, n.denominator);
   if (e.name == "CeilToInt") return {.numerator = up};
-  if (e.name == "TruncToInt") {
-    return {.numerator = symbols_.add(symbols_.max(down, 0), symbols_.min(up, 0))};
-  }
-  return kUnknown;  // RoundToInt: half to even
+  if (e.name != "TruncToInt") return kUnknown;
+  return {.numerator = symbols_.add(symbols_.max(down, 0), symbols_.min(up, 0))};
 }
 
 Number SymbolicLowering::integer_call(const Expression& e) {
   std::vector<SymInt> operands;
+  const bool is_integer = std::any_of(kOperators.begin(), kOperators.end(), [&](const Operator& o) {
+    return o.name == e.name && (o.arity == 0 || o.arity == e.operands.size());
+  });
   for (const Expression& operand : e.operands) {
     const Number n = number(operand);
-    if (!n.known || !n.is_integer()) return kUnknown;
+    if (!n.known || !n.is_integer()) return is_integer ? Number{.numerator = opaque(e)} : kUnknown;
     operands.push_back(n.numerator);
   }
-  if (e.name == "And" || e.name == "Or") {
-    return {.numerator =
-                symbols_.make(e.name == "And" ? SymOp::logical_and : SymOp::logical_or, operands)};
-  }
-  if (operands.size() == 3) {
-    if (e.name == "Where") return {.numerator = symbols_.make(SymOp::where, operands)};
-    if (e.name != "ModularIndexing") return kUnknown;
-    return {.numerator = symbols_.mod(symbols_.floor_div(operands[0], operands[1]), operands[2])};
-  }
-  if (operands.size() != 2) return kUnknown;
   for (const Operator& known : kOperators) {
-    if (known.name != e.name) continue;
-    if (known.swapped) std::swap(operands[0], operands[1]);
+    if (known.name != e.name || !is_integer) continue;
+    if (known.is_swapped) std::swap(operands[0], operands[1]);
     switch (known.op) {
       case SymOp::floor_div:
         return {.numerator = symbols_.floor_div(operands[0], operands[1])};
       case SymOp::ceil_div:
         return {.numerator = symbols_.ceil_div(operands[0], operands[1])};
       case SymOp::mod:
-        return {.numerator = symbols_.mod(operands[0], operands[1])};
+        break;
       default:
         return {.numerator = symbols_.make(known.op, operands)};
     }
+    if (e.name == "ModularIndexing") {
+      operands = {symbols_.floor_div(operands[0], operands[1]), operands[2]};
+    }
+    return {.numerator = symbols_.mod(operands[0], operands[1])};
+  }
+  if (e.name == "Where" && operands.size() == 3) {
+    return {.numerator = symbols_.make(SymOp::where, operands)};
   }
   return kUnknown;
 }
