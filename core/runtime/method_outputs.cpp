@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/abi_dtype.hpp"
 #include "runtime/method_state.hpp"
 
 namespace backplane::runtime {
@@ -249,6 +250,33 @@ Result<TensorView> MethodState::mutated_input(size_t index) {
   BP_TRY(finish_results());
   if (!has_results_) return wrong("has no results: it was not executed, or inputs were set since");
   return view_of(results_[static_cast<size_t>(written_result_[index])]);
+}
+
+Result<Tensor> MethodState::to_host(const TensorView& view) const {
+  if (view.device.is_host()) return Tensor::copy_of(view);
+  const auto memory = std::find_if(memories_.begin(), memories_.end(), [&](const auto& m) {
+    return m->owns({static_cast<int32_t>(view.device.kind), view.device.index});
+  });
+  if (memory == memories_.end()) {
+    return in_method({Code::unsupported, "no delegate of this method works on the view's device"});
+  }
+  BP_ASSIGN_OR_RETURN(Tensor host, Tensor::uninitialized(view.dtype, view.sizes));
+  if (host.numel() == 0) return host;
+  const auto abi = [](TensorView& v) {
+    return bp_tensor_t{v.data,
+                       {static_cast<int32_t>(v.device.kind), v.device.index},
+                       static_cast<int32_t>(v.sizes.size()),
+                       abi_dtype(v.dtype),
+                       v.sizes.data(),
+                       v.strides.data(),
+                       0};
+  };
+  TensorView to = host.view();
+  TensorView from = view;
+  Status status = (*memory)->copy(abi(to), abi(from));
+  if (status.ok()) status = (*memory)->synchronize();
+  if (!status.ok()) return in_method(std::move(status).error());
+  return host;
 }
 
 }  // namespace backplane::runtime

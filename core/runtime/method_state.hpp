@@ -34,6 +34,7 @@ class MethodState {
   [[nodiscard]] Result<TensorView> output(size_t index);
   [[nodiscard]] Result<ScalarValue> output_scalar(size_t index);
   [[nodiscard]] Result<TensorView> mutated_input(size_t index);
+  [[nodiscard]] Result<Tensor> to_host(const TensorView& view) const;
 
  private:
   // A result as the caller gets it: an output, or an input that the method wrote.

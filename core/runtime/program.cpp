@@ -99,5 +99,8 @@ Result<ScalarValue> Method::output_scalar(size_t index) const {
 Result<TensorView> Method::mutated_input(size_t index) const {
   return impl_->state->mutated_input(index);
 }
+Result<Tensor> Method::to_host(const TensorView& view) const {
+  return impl_->state->to_host(view);
+}
 
 }  // namespace backplane

@@ -97,6 +97,9 @@ class Method {
   [[nodiscard]] Result<ScalarValue> output_scalar(size_t index) const;
   // An input that the method wrote (SlotInfo::mutated), after execute.
   [[nodiscard]] Result<TensorView> mutated_input(size_t index) const;
+  // A copy in host memory of what one of these gave, wherever it lies. unsupported: it is on a device
+  // that no delegate of this method works on.
+  [[nodiscard]] Result<Tensor> to_host(const TensorView& view) const;
 
  private:
   friend class Session;
