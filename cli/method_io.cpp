@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <chrono>
 
 #include "common/nearest.hpp"
 #include "tensors/elements.hpp"
@@ -218,8 +219,11 @@ Result<MethodResult> execute(Method& method, const std::vector<const Tensor*>& i
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i]) BP_TRY(method.set_input(i, inputs[i]->view()));
   }
-  BP_TRY(method.execute());
   MethodResult result;
+  const auto start = std::chrono::steady_clock::now();
+  BP_TRY(method.execute());
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  result.execute_ms = took.count();
   const std::vector<std::string> out_keys = keys_of("out.", info.outputs);
   for (size_t i = 0; i < info.outputs.size(); ++i) {
     if (out_keys[i].empty()) {
@@ -227,7 +231,7 @@ Result<MethodResult> execute(Method& method, const std::vector<const Tensor*>& i
       result.scalars.push_back({info.outputs[i].name, text_of(value)});
     } else {
       BP_ASSIGN_OR_RETURN(const TensorView view, method.output(i));
-      BP_ASSIGN_OR_RETURN(Tensor tensor, Tensor::copy_of(view));
+      BP_ASSIGN_OR_RETURN(Tensor tensor, method.to_host(view));
       result.tensors.push_back({out_keys[i], std::move(tensor)});
     }
   }
@@ -235,7 +239,7 @@ Result<MethodResult> execute(Method& method, const std::vector<const Tensor*>& i
   for (size_t i = 0; i < info.inputs.size(); ++i) {
     if (!info.inputs[i].mutated || mutated_keys[i].empty()) continue;
     BP_ASSIGN_OR_RETURN(const TensorView view, method.mutated_input(i));
-    BP_ASSIGN_OR_RETURN(Tensor tensor, Tensor::copy_of(view));
+    BP_ASSIGN_OR_RETURN(Tensor tensor, method.to_host(view));
     result.tensors.push_back({mutated_keys[i], std::move(tensor)});
   }
   return result;

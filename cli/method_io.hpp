@@ -51,6 +51,7 @@ struct NamedScalar {
 struct MethodResult {
   std::vector<NamedTensor> tensors;  // out.K, then mutated.K
   std::vector<NamedScalar> scalars;
+  double execute_ms = 0;  // of the execution alone
 };
 
 // Sets the inputs, executes, and copies what came out to host memory of its own.

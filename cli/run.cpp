@@ -1,12 +1,11 @@
 // `backplane run`.
 #include <algorithm>
-#include <chrono>
-#include <numeric>
 
 #include <backplane/plugins.hpp>
 
 #include "method_io.hpp"
 #include "program_runner.hpp"
+#include "run_results.hpp"
 #include "tensors/tensor_file.hpp"
 #include "verbs.hpp"
 
@@ -19,7 +18,7 @@ constexpr Option kOptions[] = {
     {"output,o", Takes::one, "FILE", "write the outputs to .npz, .safetensors or .npy"},
     {"method,m", Takes::one, "NAME", "method to run (default: forward, or the only one)"},
     {"image-size", Takes::one, "HxW", "resize images to this"},
-    {"repeat", Takes::one, "N", "execute N times and say how long each took"},
+    {"repeat", Takes::one, "N", "execute N times, state carried on, and say the best time"},
     {"top", Takes::one, "N", "the N largest of each row of a float32 output, as classes"},
     load_options::kSeed,
     load_options::kData,
@@ -70,32 +69,19 @@ Result<Outcome> execute_all(RunCommand& command, PluginSource& plugins) {
   Outcome outcome{.info = runner.method.info()};
   BP_ASSIGN_OR_RETURN(const auto inputs, assign_inputs(outcome.info, command.inputs));
   for (int64_t i = 0; i < command.repeat; ++i) {
-    const auto start = std::chrono::steady_clock::now();
     BP_ASSIGN_OR_RETURN(outcome.result, execute(runner.method, inputs));
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    outcome.best_ms = i == 0 ? took.count() : std::min(outcome.best_ms, took.count());
+    const double took_ms = outcome.result.execute_ms;
+    outcome.best_ms = i == 0 ? took_ms : std::min(outcome.best_ms, took_ms);
   }
   return outcome;
 }
 
-// "class 7: 0.999975", the largest first, for each row of the last dimension.
-void print_classes(const Console& console, const TensorView& view, int64_t top) {
-  if (view.dtype != DType::f32 || view.sizes.empty() || !view.is_contiguous()) return;
-  const int64_t classes = view.sizes.back();
-  const int64_t rows = classes == 0 ? 0 : view.numel() / classes;
-  const auto* scores = static_cast<const float*>(view.data);
-  std::vector<int64_t> order(static_cast<size_t>(classes));
-  for (int64_t r = 0; r < rows; ++r, scores += classes) {
-    std::iota(order.begin(), order.end(), 0);
-    const auto count = static_cast<std::ptrdiff_t>(std::min(top, classes));
-    std::partial_sort(order.begin(), order.begin() + count, order.end(),
-                      [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      const int64_t best = order[static_cast<size_t>(i)];
-      console.print((rows > 1 ? "row " + std::to_string(r) + ": " : "") + "class " +
-                    std::to_string(best) + ": " + std::to_string(scores[best]));
-    }
-  }
+Status write_outputs(const RunCommand& command, const Outcome& outcome) {
+  if (command.output.empty()) return Ok{};
+  std::vector<NamedView> views;
+  for (const NamedTensor& named : outcome.result.tensors)
+    views.push_back({named.name, named.tensor.view()});
+  return write_tensors(command.output, views);
 }
 
 void show(const Console& console, const RunCommand& command, const Outcome& outcome) {
@@ -103,26 +89,7 @@ void show(const Console& console, const RunCommand& command, const Outcome& outc
   json.begin_object();
   json.member("program", command.program);
   json.member("method", outcome.info.name);
-  json.key("outputs");
-  json.begin_array();
-  for (const NamedTensor& named : outcome.result.tensors) {
-    const TensorView view = named.tensor.view();
-    const std::string type = std::string(name_of(view.dtype)) + format_sizes(view.sizes);
-    console.print(named.name + "  " + type + "  " + preview(view));
-    if (command.top > 0) print_classes(console, view, command.top);
-    json.begin_object();
-    json.member("key", named.name);
-    json.member("type", type);
-    json.end_object();
-  }
-  for (const NamedScalar& scalar : outcome.result.scalars) {
-    console.print((scalar.name.empty() ? "output" : scalar.name) + "  " + scalar.text);
-    json.begin_object();
-    json.member("name", scalar.name);
-    json.member("value", scalar.text);
-    json.end_object();
-  }
-  json.end_array();
+  show_results(console, outcome.result, command.top, json);
   json.member("best_ms", outcome.best_ms);
   if (command.repeat > 1) {
     console.print("best of " + std::to_string(command.repeat) + ": " +
@@ -134,14 +101,6 @@ void show(const Console& console, const RunCommand& command, const Outcome& outc
   }
   json.end_object();
   if (console.json) console.document(json);
-}
-
-Status write_outputs(const RunCommand& command, const Outcome& outcome) {
-  if (command.output.empty()) return Ok{};
-  std::vector<NamedView> views;
-  for (const NamedTensor& named : outcome.result.tensors)
-    views.push_back({named.name, named.tensor.view()});
-  return write_tensors(command.output, views);
 }
 
 int run(const Arguments& arguments, Console& console) {

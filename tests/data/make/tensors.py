@@ -159,7 +159,18 @@ def make_images():
     save_file(truth, OUT / "images.safetensors")
 
 
+def make_digits():
+    """Eight test images of examples/digits and what PyTorch makes of them."""
+    digits = Path(__file__).parents[3] / "examples" / "digits"
+    images = torch.from_numpy(np.load(digits / "test.npz")["images"][:8])
+    probabilities = torch.export.load(digits / "digits.pt2").module()(images).detach()
+    save_file({"in.0": images, "out.0": probabilities}, OUT / "digits.safetensors")
+    probabilities[3, 5] += 0.01
+    save_file({"in.0": images, "out.0": probabilities}, OUT / "digits_wrong.safetensors")
+
+
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
     make_arrays()
     make_images()
+    make_digits()
