@@ -82,6 +82,21 @@ struct Plugins::Impl {
     return KernelLibrary{plugin, kernels};
   }
 
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const Entry& entry : catalog.entries()) {
+      if (entry.shadowed_by.empty()) names.push_back(entry.manifest.name);
+    }
+    return names;
+  }
+  [[nodiscard]] Error not_found(std::string message, std::string_view wanted) const {
+    const std::vector<std::string> known = names();
+    const std::vector<std::string_view> views(known.begin(), known.end());
+    message += did_you_mean(wanted, views);
+    if (!known.empty()) message += " (there are: " + join_words(views) + ")";
+    return {Code::not_found, message + "; " + catalog.looked_in()};
+  }
+
   Catalog catalog;
   std::mutex mutex;                           // of what follows
   std::map<const Plugin*, Backend> backends;  // of kernel libraries
@@ -94,20 +109,12 @@ Plugins& Plugins::operator=(Plugins&&) noexcept = default;
 
 Result<const Plugin*> Plugins::find(std::string_view name) {
   if (const Entry* entry = impl_->catalog.find(name)) return impl_->catalog.open(*entry);
-  const std::vector<std::string> known = names();
-  const std::vector<std::string_view> views(known.begin(), known.end());
-  return Error{Code::not_found, "no plugin is called " + quote(name) + did_you_mean(name, views) +
-                                    (known.empty() ? "" : " there are: " + join_words(views)) +
-                                    "; " + impl_->catalog.looked_in()};
+  return impl_->not_found("no plugin is called " + quote(name), name);
 }
 
 Result<const Plugin*> Plugins::find_delegate(std::string_view id) {
   if (const Entry* entry = impl_->catalog.find_delegate(id)) return impl_->catalog.open(*entry);
-  const std::vector<std::string> known = names();
-  return Error{Code::not_found,
-               "no plugin runs delegates with the id " + quote(id) +
-                   (known.empty() ? "" : " (" + join_words({known.begin(), known.end()}) + ")") +
-                   "; " + impl_->catalog.looked_in()};
+  return impl_->not_found("no plugin runs delegates with the id " + quote(id), {});
 }
 
 std::vector<KernelLibrary> Plugins::kernel_libraries(const std::vector<std::string>& preferred,
@@ -135,11 +142,7 @@ std::vector<KernelLibrary> Plugins::kernel_libraries(const std::vector<std::stri
 }
 
 std::vector<std::string> Plugins::names() {
-  std::vector<std::string> names;
-  for (const Entry& entry : impl_->catalog.entries()) {
-    if (entry.shadowed_by.empty()) names.push_back(entry.manifest.name);
-  }
-  return names;
+  return impl_->names();
 }
 
 Result<const Plugin*> Plugins::open(const std::string& path) {

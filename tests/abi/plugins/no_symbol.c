@@ -1,0 +1,4 @@
+/* A library that is no plugin. */
+__attribute__((visibility("default"))) int backplane_helper(void) {
+  return 1;
+}
