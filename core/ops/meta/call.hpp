@@ -101,5 +101,6 @@ struct Family {
 [[nodiscard]] std::span<const Family> index_rules();
 [[nodiscard]] std::span<const Family> factory_rules();
 [[nodiscard]] std::span<const Family> network_rules();
+[[nodiscard]] std::span<const Family> window_rules();
 
 }  // namespace backplane::ops::meta

@@ -79,6 +79,12 @@ void select_by_condition(Call& call, const Family&) {
   combine(call, "self other;condition", promoted);
 }
 
+// As pow(self, 2).
+void square(Call& call, const Family&) {
+  const TensorType& self = call.tensor("self");
+  call.add(self.dtype == DType::boolean ? DType::i64 : self.dtype, self.sizes);
+}
+
 void angle(Call& call, const Family&) {
   const TensorType self = call.tensor("self");
   call.add(floating_of(parts_of(self.dtype)), self.sizes);
@@ -103,28 +109,25 @@ void log_sigmoid_forward(Call& call, const Family&) {
   call.add(self.dtype, {0});
 }
 
+// clang-format off
 constexpr std::array kRules = {
-    Family{"alias bernoulli bitwise_not ceil celu clone conj conj_physical contiguous "
-           "detach diagonal_scatter elu et_copy::_d2h_copy et_copy::_h2d_copy "
+    Family{"alias bernoulli bitwise_not ceil celu clone conj conj_physical contiguous detach "
+           "diagonal_scatter elu et_copy::_d2h_copy et_copy::_h2d_copy "
            "dim_order_ops::_clone_dim_order fill fix flip floor frac gelu hardshrink hardsigmoid "
-           "hardswish "
-           "hardtanh leaky_relu lift lift_fresh log_sigmoid mish nan_to_num neg negative positive "
-           "relu relu6 "
-           "resolve_conj resolve_neg roll round rrelu selu sgn sign silu softplus softshrink "
-           "square threshold "
-           "tril triu trunc zero _conj _conj_physical _neg_view _lazy_clone",
-           elementwise, "self", first},
+           "hardswish hardtanh leaky_relu lift lift_fresh log_sigmoid mish msort nan_to_num neg "
+           "negative positive relu relu6 resolve_conj resolve_neg roll round rrelu selu sgn sign "
+           "silu softplus softshrink threshold tril triu trunc zero _conj _conj_physical "
+           "_neg_view _lazy_clone", elementwise, "self", first},
     Family{"dropout alpha_dropout feature_dropout", elementwise, "input", first},
     Family{"copy", elementwise, "self", first},
-    Family{"masked_fill", elementwise, "self;mask", first},
+    Family{"masked_fill masked_scatter", elementwise, "self;mask", first},
     Family{"lerp", elementwise, "self end;weight", promoted},
     Family{"prelu _prelu_kernel", elementwise, "self", first},
-    Family{"add sub rsub mul maximum minimum fmax fmin fmod remainder floor_divide gcd lcm "
-           "heaviside hypot max.other min.other "
-           "nextafter bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift "
-           "__and__ "
-           "__or__ __xor__ __lshift__ __rshift__ subtract multiply",
+    Family{"add sub rsub mul maximum minimum fmax fmin fmod remainder floor_divide gcd lcm hypot "
+           "max.other min.other nextafter bitwise_and bitwise_or bitwise_xor bitwise_left_shift "
+           "bitwise_right_shift __and__ __or__ __xor__ __lshift__ __rshift__ subtract multiply",
            elementwise, "self other", promoted},
+    Family{"heaviside", elementwise, "self values", promoted},
     Family{"pow", elementwise, "self exponent", promoted},
     Family{"clamp clip", elementwise, "self min max", promoted},
     Family{"clamp_min", elementwise, "self min", promoted},
@@ -133,25 +136,31 @@ constexpr std::array kRules = {
     Family{"div divide true_divide", divide, "self other"},
     Family{"atan2 arctan2 copysign logaddexp logaddexp2 xlogy special_xlogy special_xlog1py",
            elementwise, "self other", floating},
-    Family{
-        "acos acosh asin asinh atan atanh cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 "
-        "i0 lgamma "
-        "log log10 log1p log2 logit rad2deg reciprocal rsqrt sigmoid sin sinc sinh special_erfcx "
-        "special_i0e special_i1 special_i1e special_ndtri special_log_ndtr special_entr sqrt tan "
-        "tanh",
-        elementwise, "self", floating},
-    Family{"isfinite isinf isnan isneginf isposinf logical_not signbit isreal", elementwise, "self",
-           predicate},
-    Family{"eq ne lt le gt ge logical_and logical_or logical_xor isclose not_equal", elementwise,
-           "self other", predicate},
+    Family{"acos acosh asin asinh atan atanh cos cosh deg2rad digamma erf erfc erfinv exp exp2 "
+           "expm1 i0 lgamma log log10 log1p log2 logit rad2deg reciprocal rsqrt sigmoid sin sinc "
+           "sinh special_erfcx special_i0e special_i1 special_i1e special_ndtri special_log_ndtr "
+           "special_entr sqrt tan tanh", elementwise, "self", floating},
+    Family{"special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 "
+           "special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0 "
+           "special_modified_bessel_k1 special_ndtr polygamma mvlgamma",
+           elementwise, "self", floating},
+    Family{"special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 "
+           "special_spherical_bessel_j0 special_airy_ai", elementwise, "x", floating},
+    Family{"igamma igammac special_zeta ldexp", elementwise, "self other", floating},
+    Family{"isfinite isinf isnan isneginf isposinf logical_not signbit isreal",
+           elementwise, "self", predicate},
+    Family{"eq ne lt le gt ge logical_and logical_or logical_xor isclose not_equal",
+           elementwise, "self other", predicate},
     Family{"abs absolute real imag", elementwise, "self", real},
     Family{"angle", angle},
+    Family{"square", square},
     Family{"where", select_by_condition},
     Family{"_to_copy to dim_order_ops::_to_dim_order_copy type_as", convert, "self"},
     Family{"prims::convert_element_type", convert, "a"},
     Family{"native_dropout", dropout_with_mask, "input"},
     Family{"log_sigmoid_forward", log_sigmoid_forward},
 };
+// clang-format on
 
 }  // namespace
 

@@ -237,8 +237,7 @@ constexpr std::array kRules = {
     Family{"index_select", index_select},
     Family{"index _unsafe_index", index},
     Family{"index_put _unsafe_index_put scatter scatter_add scatter_reduce index_add index_copy "
-           "index_fill "
-           "index_reduce masked_scatter put slice_scatter select_scatter as_strided_scatter",
+           "index_fill index_reduce put slice_scatter select_scatter as_strided_scatter",
            like_self},
     Family{"embedding", embedding},
     Family{"one_hot", one_hot},

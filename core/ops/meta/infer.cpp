@@ -18,7 +18,7 @@ bool has_word(std::string_view names, std::string_view name) {
 
 const Family* find(std::string_view name) {
   for (const auto rules : {elementwise_rules(), reduction_rules(), view_rules(), index_rules(),
-                           factory_rules(), network_rules()}) {
+                           factory_rules(), network_rules(), window_rules()}) {
     const auto found = std::find_if(rules.begin(), rules.end(), [&](const Family& family) {
       return has_word(family.names, name);
     });
@@ -65,6 +65,7 @@ bool add_written(Call& call, const Schema& schema) {
 
 Result<std::vector<Value>> infer(Module& module, const Graph& graph, const Node& node) {
   if (node.schema == nullptr) return Error{Code::unsupported, "no shape rule for " + node.op};
+  if (node.schema->returns.empty()) return std::vector<Value>();
   meta::Call call(module, graph, node);
   if (node.schema->mutates() && meta::add_written(call, *node.schema))
     return std::move(call).finish();

@@ -125,7 +125,7 @@ constexpr std::array kRules = {
     Family{"logcumsumexp", scan, {}, floating},
     Family{"cummax cummin", scan, {}, same | kWithIndices},
     Family{"softmax log_softmax _softmax _log_softmax _safe_softmax", softmax, {}, same},
-    Family{"sort msort", sort, {}, same | kWithIndices},
+    Family{"sort", sort, {}, same | kWithIndices},
     Family{"argsort", sort, {}, index},
     Family{"topk", topk, {}, same | kWithIndices},
 };

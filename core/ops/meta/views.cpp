@@ -246,6 +246,24 @@ void diagonal(Call& call, const Family&) {
   call.add(self.dtype, std::move(sizes));
 }
 
+void diag_embed(Call& call, const Family&) {
+  const TensorType& self = call.tensor("self");
+  const size_t rank = self.sizes.size() + 1;
+  const size_t a = call.dim("dim1", rank);
+  const size_t b = call.dim("dim2", rank);
+  call.expect_rank(self, 1, SIZE_MAX, "self");
+  if (a == b) call.fail(Code::invalid_argument, "dim1 and dim2 are the same dimension");
+  if (!call.ok()) return;
+  const int64_t offset = call.literal("offset");
+  const SymInt side =
+      call.plus(self.sizes.back(), call.symbols().max(offset, call.symbols().neg(offset)));
+  Sizes sizes(self.sizes.begin(), self.sizes.end() - 1);
+  for (const size_t dim : {std::min(a, b), std::max(a, b)}) {
+    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(dim), side);
+  }
+  call.add(self.dtype, std::move(sizes));
+}
+
 void as_strided(Call& call, const Family&) {
   const TensorType& self = call.tensor("self");
   call.add(self.dtype, call.integers("size"));
@@ -343,6 +361,7 @@ constexpr std::array kRules = {
     Family{"narrow", narrow},
     Family{"select", select},
     Family{"diagonal", diagonal},
+    Family{"diag_embed", diag_embed},
     Family{"as_strided", as_strided},
     Family{"unfold", unfold},
     Family{"view_as_real", view_as_real},

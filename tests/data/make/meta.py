@@ -63,6 +63,8 @@ def case(op, *args, **kwargs):
     function = getattr(getattr(aten, packet), overload or "default")
     named = dict(zip([a.name for a in function._schema.arguments], args), **kwargs)
     results = function(*args, **kwargs)
+    if results is None:
+        results = []
     if not isinstance(results, (tuple, list)):
         results = [results]
     text = ";".join(value(r)[2:] if isinstance(r, torch.Tensor) else value(r) for r in results)
@@ -129,6 +131,14 @@ def elementwise():
     for dtype in [torch.int64, torch.float16]:
         case("_to_copy", t(2, 3), dtype=dtype)
     case("_to_copy", t(2, 3))
+    case("square", t(2, dtype=torch.bool))
+    case("square", i(2))
+    case("heaviside", t(2, 1), t(3))
+    case("masked_scatter", t(3), t(2, 3, dtype=torch.bool), t(6))
+    case("polygamma", 1, i(2))
+    case("ldexp.Tensor", i(2, 1), i(3))
+    case("special_zeta", t(2, 1), i(3))
+    case("_assert_async.msg", t(dtype=torch.bool), "")
     case("tril", t(2, 3))
     case("fill.Scalar", t(2, 3), 1)
 
@@ -177,6 +187,7 @@ def reductions():
     case("_log_softmax", t(2, 3, dtype=torch.bfloat16), 1, False)
     case("softmax.int", t(2, 3, dtype=torch.float16), 1, torch.float32)
     case("sort", x, 1)
+    case("msort", x)
     case("sort.stable", x, stable=True, dim=0, descending=True)
     case("argsort", x)
     case("topk", x, 2)
@@ -346,6 +357,19 @@ def network():
     case("_native_batch_norm_legit.no_stats", t(2, 3, 4, dtype=torch.float16), None, None, True, 0.1, 1e-5)
     case("scaled_dot_product_attention", t(2, 4, 5, 8), t(2, 4, 7, 8), t(2, 4, 7, 6))
     case("glu", t(2, 6))
+    case("im2col", t(2, 3, 8, 9), [3, 2], [1, 1], [1, 0], [2, 1])
+    case("im2col", t(3, 8, 9), [3, 3], [2, 1], [0, 0], [1, 2])
+    case("col2im", t(2, 12, 9), [4, 4], [2, 2], [1, 1], [0, 0], [1, 1])
+    case("grid_sampler_2d", t(2, 3, 4, 5), t(2, 6, 7, 2), 0, 0, False)
+    case("_cdist_forward", t(5, 1, 2, 3), t(4, 6, 3), 2.0, None)
+    case("vdot", t(3), t(3))
+    for onesided in [False, True]:
+        case("_fft_r2c", t(4, 7), [0, 1], 0, onesided)
+    case("_fft_c2r", t(4, 5, dtype=torch.complex64), [0, 1], 0, 8)
+    case("_fft_c2c", t(4, 5, dtype=torch.complex128), [1], 0, True)
+    case("upsample_nearest2d.vec", t(2, 3, 4, 8), None, [1.5, 0.25])
+    case("diag_embed", t(2, 3), 1)
+    case("diag_embed", t(2, 3), -2, 0, 2)
     case("pixel_shuffle", t(2, 8, 3, 4), 2)
     case("pixel_unshuffle", t(2, 2, 6, 8), 2)
 
