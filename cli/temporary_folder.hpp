@@ -1,10 +1,13 @@
 // A folder of this process's own, removed with all that is in it.
 #pragma once
 
+#include <backplane/result.hpp>
+
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace backplane::cli {
 
@@ -27,5 +30,15 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
+
+// The error with `name`, which the user gave, where it says `path`, a file in such a folder.
+inline Error renamed(Error error, const std::string& path, const std::string& name) {
+  std::string& text = error.message;
+  for (size_t at = text.find(path); at != std::string::npos;
+       at = text.find(path, at + name.size())) {
+    text.replace(at, path.size(), name);
+  }
+  return error;
+}
 
 }  // namespace backplane::cli

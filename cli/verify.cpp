@@ -42,9 +42,19 @@ struct VerifyCommand {
   int64_t seed = 0;
 };
 
+bool needs_lowering(const std::string& program) {
+  return std::filesystem::path(program).extension() == ".pt2";
+}
+
 Result<VerifyCommand> parse(const Arguments& arguments, PluginSource& plugins) {
   if (!arguments.has("case")) {
     return Error{Code::invalid_argument, "needs --case FILE: a .safetensors with in.0, out.0, …"};
+  }
+  for (const char* name :
+       {"backend", "spec", "bound", "require-all", "model", "isolate", "threads"}) {
+    if (!arguments.has(name) || needs_lowering(arguments.positional()[0])) continue;
+    return Error{Code::invalid_argument, "--" + std::string(name) + " is for lowering, and " +
+                                             arguments.positional()[0] + " is no .pt2"};
   }
   VerifyCommand command{.program = arguments.positional()[0], .method = arguments.value("method")};
   BP_ASSIGN_OR_RETURN(command.lower, parse_lower(arguments, command.program, plugins.names()));
@@ -61,45 +71,31 @@ Result<VerifyCommand> parse(const Arguments& arguments, PluginSource& plugins) {
   return command;
 }
 
-Result<std::vector<ComparedTensor>> verify(VerifyCommand& command, const std::string& expected,
-                                           PluginSource& plugins) {
-  BP_ASSIGN_OR_RETURN(std::vector<NamedTensor> tensors, read_tensors(expected));
-  const TemporaryFolder folder;
-  std::string path = command.program;
-  if (std::filesystem::path(path).extension() == ".pt2") {
-    if (folder.path().empty()) {
-      return Error{Code::unavailable,
-                   "no temporary folder can be made; set TMPDIR to one that can"};
-    }
-    path = folder.path() + "/program.pte";
-    command.lower.options.output = path;
-    BP_TRY(lower_program(plugins, command.lower.methods, command.lower.options));
-  }
+Result<std::vector<ComparedTensor>> run_and_compare(const VerifyCommand& command,
+                                                    const std::string& path, InputFile expected,
+                                                    PluginSource& plugins) {
   BP_ASSIGN_OR_RETURN(Runner runner, load(path, plugins, command.load, command.method,
                                           static_cast<uint64_t>(command.seed)));
-  return verify_steps(runner.method, {{"", expected}, std::move(tensors)}, command.tolerance);
+  return verify_steps(runner.method, std::move(expected), command.tolerance);
 }
 
-void print_document(const Console& console, bool same, const std::vector<ComparedTensor>& all) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("same", same);
-  json.key("tensors");
-  json.begin_array();
-  for (const auto& [key, comparison] : all) {
-    json.begin_object();
-    json.member("key", key);
-    json.member("same", comparison.same);
-    json.member("relative_error", comparison.relative_error);
-    json.member("tolerance", comparison.tolerance);
-    json.member("worst_element", comparison.worst_element);
-    json.member("different_elements", comparison.num_different);
-    json.member("text", comparison.text);
-    json.end_object();
+Result<std::vector<ComparedTensor>> verify(VerifyCommand& command, const std::string& case_path,
+                                           PluginSource& plugins) {
+  BP_ASSIGN_OR_RETURN(std::vector<NamedTensor> tensors, read_tensors(case_path));
+  InputFile expected{{"", case_path}, std::move(tensors)};
+  if (!needs_lowering(command.program)) {
+    return run_and_compare(command, command.program, std::move(expected), plugins);
   }
-  json.end_array();
-  json.end_object();
-  console.document(json);
+  const TemporaryFolder folder;
+  if (folder.path().empty()) {
+    return Error{Code::unavailable, "no temporary folder can be made; set TMPDIR to one that can"};
+  }
+  const std::string path = folder.path() + "/program.pte";
+  command.lower.options.output = path;
+  BP_TRY(lower_program(plugins, command.lower.methods, command.lower.options));
+  auto all = run_and_compare(command, path, std::move(expected), plugins);
+  if (!all.ok()) return renamed(std::move(all).error(), path, command.program);
+  return all;
 }
 
 int run(const Arguments& arguments, Console& console) {
@@ -109,14 +105,7 @@ int run(const Arguments& arguments, Console& console) {
   const std::string expected = arguments.value("case");
   const auto all = verify(*command, expected, plugins);
   if (!all.ok()) return console.fail(all.error(), kNotCompared);
-  size_t different = 0;
-  for (const auto& [key, comparison] : *all) {
-    console.print(key + "  " + comparison.text);
-    different += comparison.same ? 0 : 1;
-  }
-  if (different == 0)
-    console.print("same: " + std::to_string(all->size()) + " outputs as in " + expected);
-  if (console.json) print_document(console, different == 0, *all);
+  const size_t different = show_comparisons(console, *all);
   if (different == 0) return kDone;
   console.error(command->program + ": " + std::to_string(different) + " of " +
                 std::to_string(all->size()) + " outputs differ from " + expected);

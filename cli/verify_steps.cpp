@@ -74,4 +74,32 @@ Result<std::vector<ComparedTensor>> verify_steps(Method& method, InputFile file,
   return all;
 }
 
+size_t show_comparisons(const Console& console, const std::vector<ComparedTensor>& all) {
+  size_t different = 0;
+  for (const auto& [key, comparison] : all) {
+    console.print(key + "  " + comparison.text);
+    different += comparison.same ? 0 : 1;
+  }
+  JsonWriter json;
+  json.begin_object();
+  json.member("same", different == 0);
+  json.key("tensors");
+  json.begin_array();
+  for (const auto& [key, comparison] : all) {
+    json.begin_object();
+    json.member("key", key);
+    json.member("same", comparison.same);
+    json.member("relative_error", comparison.relative_error);
+    json.member("tolerance", comparison.tolerance);
+    json.member("worst_element", comparison.worst_element);
+    json.member("different_elements", comparison.num_different);
+    json.member("text", comparison.text);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  if (console.json) console.document(json);
+  return different;
+}
+
 }  // namespace backplane::cli

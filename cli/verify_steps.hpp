@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "console.hpp"
 #include "method_io.hpp"
 #include "tensors/compare.hpp"
 
@@ -28,5 +29,8 @@ struct ComparedTensor {
 // invalid_argument: also if the file has no output to compare with.
 [[nodiscard]] Result<std::vector<ComparedTensor>> verify_steps(Method& method, InputFile file,
                                                                std::optional<double> tolerance);
+
+// A line for each tensor, or the JSON document. Gives the number of tensors that differ.
+size_t show_comparisons(const Console& console, const std::vector<ComparedTensor>& all);
 
 }  // namespace backplane::cli

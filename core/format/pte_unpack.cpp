@@ -238,7 +238,7 @@ Result<Plan> unpack_named(const fb::ExecutionPlan& from, const Payloads& payload
       plan.non_const_buffer_device,
       each<BufferDevice>(from.non_const_buffer_device(), "buffer device",
                          [](const fb::NonConstBufferDevice& buffer) -> Result<BufferDevice> {
-                           BP_ASSIGN_OR_RETURN(Device where,
+                           BP_ASSIGN_OR_RETURN(const Device where,
                                                device(buffer.device_type(), buffer.device_index()));
                            return BufferDevice{buffer.buffer_idx(), where};
                          }));

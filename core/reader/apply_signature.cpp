@@ -56,6 +56,8 @@ class Applier {
   Status check_type(ValueId id, const Constant& constant) const;
   Status set_roles();
   Status add_output(const OutputSpec& spec, Argument&& value);
+  bool make_buffer(const std::string& fqn);
+  [[nodiscard]] bool is_input(const std::string& name) const;
 
   [[nodiscard]] const ValueRef* input(size_t index) const {
     return std::get_if<ValueRef>(&scope_.inputs[index]);
@@ -182,34 +184,51 @@ Status Applier::add_output(const OutputSpec& spec, Argument&& value) {
   Graph& graph = *scope_.graph;
   Output output{.value = std::move(value), .target = spec.target};
   switch (spec.kind) {
-    case OutputKind::user:
-      output.kind = Output::Kind::user;
-      break;
     case OutputKind::token:
       return Ok{};
     case OutputKind::gradient:
       return Error{Code::unsupported, "a program that gives gradients; export it for inference"};
-    case OutputKind::buffer_mutation: {
+    case OutputKind::user:
+      graph.outputs.push_back(std::move(output));
+      return Ok{};
+    case OutputKind::buffer_mutation:
       output.kind = Output::Kind::buffer_mutation;
-      const auto constant = indices_.find(spec.target);
-      if (constant == indices_.end()) {
-        return disagree("'" + spec.target + "' is written, but is no buffer that can be read");
-      }
-      for (Value& v : graph.values) {
-        if (v.constant == constant->second) v.role = Role::buffer;
-      }
       break;
-    }
     case OutputKind::input_mutation:
       output.kind = Output::Kind::input_mutation;
-      if (std::none_of(graph.inputs.begin(), graph.inputs.end(),
-                       [&](const Input& in) { return in.name == spec.target; })) {
-        return disagree("'" + spec.target + "' is written, but is no input");
-      }
       break;
+  }
+  const bool to_buffer = spec.kind == OutputKind::buffer_mutation;
+  if (to_buffer ? !make_buffer(spec.target) : !is_input(spec.target)) {
+    return disagree("'" + spec.target + "' is written, but is no " +
+                    (to_buffer ? "buffer that can be read" : "input"));
+  }
+  if (!std::holds_alternative<ValueRef>(output.value)) {
+    const auto* unknown = std::get_if<UnknownArgument>(&output.value);
+    return Error{Code::unsupported, "what is written to '" + spec.target + "' is " +
+                                        (unknown == nullptr ? "no tensor" : unknown->tag)};
   }
   graph.outputs.push_back(std::move(output));
   return Ok{};
+}
+
+// Marks the values of a constant that is written. False: there are none.
+bool Applier::make_buffer(const std::string& fqn) {
+  const auto constant = indices_.find(fqn);
+  if (constant == indices_.end()) return false;
+  bool found = false;
+  for (Value& value : scope_.graph->values) {
+    if (value.constant != constant->second) continue;
+    value.role = Role::buffer;
+    found = true;
+  }
+  return found;
+}
+
+bool Applier::is_input(const std::string& name) const {
+  const std::vector<Input>& inputs = scope_.graph->inputs;
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const Input& input) { return input.name == name; });
 }
 
 }  // namespace

@@ -41,6 +41,9 @@ DelegateCall::DelegateCall(const Backend& backend, bp_instance_t* instance,
     infos_[i].upper_bounds = plan.is_fixed() ? nullptr : plan.bounds.data();
     infos_[i].id_lo = plan.id_lo;
     infos_[i].id_hi = plan.id_hi;
+    const auto inputs = step.args.begin() + step.num_inputs;
+    argument.is_both =
+        i >= num_inputs_ && std::find(step.args.begin(), inputs, step.args[i]) != inputs;
     const bool unbounded = plan.bound_bytes == UINT64_MAX;
     can_defer_ = can_defer_ && (i < num_inputs_ || !unbounded);
     key_size += 1 + plan.rank();
@@ -121,7 +124,7 @@ Status DelegateCall::give_output(size_t i, CallContext& context) {
   }
   TensorState& tensor = *argument.tensor;
   const TensorPlan& plan = *tensor.plan;
-  if (plan.bound_bytes != UINT64_MAX) BP_TRY(set_sizes(tensor, plan.bounds));
+  if (plan.bound_bytes != UINT64_MAX && !argument.is_both) BP_TRY(set_sizes(tensor, plan.bounds));
   if (tensor.is_read_only || tensor.is_borrowed)
     return resize(tensor, tensor.sizes(), context.retired);
   if (argument.on_device) {
@@ -196,6 +199,11 @@ Status DelegateCall::resize_output(uint32_t index, std::span<const int64_t> shap
   if (argument.tensor == nullptr) {
     if (shape.empty()) return Ok{};
     return Error{Code::invalid_argument, "output " + std::to_string(index) + " is a number"};
+  }
+  const std::span<const int64_t> now = argument.tensor->sizes();
+  if (argument.is_both && !std::equal(shape.begin(), shape.end(), now.begin(), now.end())) {
+    return Error{Code::invalid_argument,
+                 argument.tensor->plan->label + " would change its sizes while it is an input too"};
   }
   BP_TRY(set_sizes(*argument.tensor, shape));
   if (argument.on_device) {

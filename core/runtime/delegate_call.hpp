@@ -46,6 +46,7 @@ class DelegateCall final : public RunHandler {
     bp_boxed_t* number = nullptr;
     int64_t cell = 0;  // the number's bits, as the delegate sees it
     bool on_device = false;
+    bool is_both = false;  // an output that is an input too: keeps its sizes
   };
 
   void describe_number(Argument& argument, bp_tensor_t& view, const pte::Value& file);

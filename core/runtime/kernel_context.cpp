@@ -1,11 +1,26 @@
 #include "runtime/kernel_context.hpp"
 
+#include <backplane/tensor.hpp>
+
+#include <algorithm>
 #include <exception>
 
 #include "runtime/tensor_state.hpp"
 
 namespace backplane::runtime {
 namespace {
+
+// Whether a call reads the tensor that it also writes.
+bool is_read(const bp_tensor_t* tensor, std::span<const bp_boxed_t> arguments) {
+  int64_t count = 0;
+  for (const bp_boxed_t& box : arguments) {
+    if (box.kind == BP_BOX_TENSOR) count += box.v.tensor == tensor ? 1 : 0;
+    if (box.kind == BP_BOX_TENSORS) {
+      count += std::count(box.v.tensors, box.v.tensors + box.count, tensor);
+    }
+  }
+  return count > 1;
+}
 
 // Exceptions of a library end here, as the contract forbids them.
 template <class F>
@@ -35,7 +50,16 @@ KernelContext::KernelContext(ThreadPool* its_pool, Random* its_random)
   table_.functions.resize = [](bp_kernel_ctx_t* ctx, bp_tensor_t* out, uint32_t ndim,
                                const int64_t* shape) -> int32_t {
     KernelContext& self = of(ctx);
-    if (Status status = resize(state_of(out), {shape, ndim}, self.retired_); !status.ok()) {
+    TensorState& tensor = state_of(out);
+    const std::span<const int64_t> sizes(shape, ndim);
+    if (!std::equal(sizes.begin(), sizes.end(), tensor.sizes().begin(), tensor.sizes().end()) &&
+        is_read(out, self.arguments_)) {
+      return self.keep({Code::invalid_argument, tensor.plan->label +
+                                                    " would change its sizes from " +
+                                                    format_sizes(tensor.sizes()) + " to " +
+                                                    format_sizes(sizes) + " while it is read"});
+    }
+    if (Status status = resize(tensor, sizes, self.retired_); !status.ok()) {
       return self.keep(status.error());
     }
     return BP_OK;
@@ -73,6 +97,7 @@ Status KernelContext::answer(int32_t code) {
 
 Status KernelContext::run(const bp_kernel_t& kernel, std::span<const bp_boxed_t> arguments) {
   reason_.clear();
+  arguments_ = arguments;
   return answer(guarded(reason_, [&] {
     return kernel.run(&kernel, &table_.functions, arguments.data(),
                       static_cast<uint32_t>(arguments.size()));

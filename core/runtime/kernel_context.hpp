@@ -49,6 +49,7 @@ class KernelContext {
   Scratch scratch_;
   std::vector<Block> retired_;
   std::string reason_;
+  std::span<const bp_boxed_t> arguments_;  // of the present run
 };
 
 }  // namespace backplane::runtime

@@ -31,6 +31,7 @@ TEST_SUITE("cli/command") {
         {{"verify"}, "something is missing"},
         {{"verify", "x.pte"}, "--case"},
         {{"verify", "x.pte", "--case", "y.npz", "--tolerance", "-1"}, "0 or more"},
+        {{"verify", "x.pte", "-c", "y.npz", "-b", "cpu"}, "--backend is for lowering"},
         {{"inspect"}, "something is missing"},
         {{"plugins", "shw", "cpu"}, "did you mean 'show'?"},
         {{"plugins", "show"}, "which plugin"},

@@ -15,7 +15,8 @@ uint64_t floor_bytes(const std::vector<Lifetime>& lives, int32_t end) {
   uint64_t most = 0;
   for (int32_t t = 0; t < end; ++t) {
     uint64_t now = 0;
-    for (const Lifetime& life : lives) now += life.first <= t && t <= life.last ? (life.bytes + 63) / 64 * 64 : 0;
+    for (const Lifetime& life : lives)
+      now += life.first <= t && t <= life.last ? (life.bytes + 63) / 64 * 64 : 0;
     most = std::max(most, now);
   }
   return most;
@@ -36,7 +37,8 @@ TEST_SUITE("core/lower/memory_plan") {
       const MemoryPlan plan = plan_memory(lives);
       for (size_t a = 0; a < lives.size(); ++a) {
         REQUIRE(plan.offsets[a] % 64 == 0);
-        REQUIRE(plan.offsets[a] + lives[a].bytes <= plan.arena_bytes + (lives[a].bytes == 0 ? 64 : 0));
+        REQUIRE(plan.offsets[a] + lives[a].bytes <=
+                plan.arena_bytes + (lives[a].bytes == 0 ? 64 : 0));
         for (size_t b = 0; b < a; ++b) {
           const bool in_time = lives[a].first <= lives[b].last && lives[b].first <= lives[a].last;
           const bool in_memory = plan.offsets[a] < plan.offsets[b] + lives[b].bytes &&
@@ -51,7 +53,8 @@ TEST_SUITE("core/lower/memory_plan") {
 
   TEST_CASE("a chain needs the memory of its two largest neighbours") {
     std::vector<Lifetime> lives;
-    for (int32_t i = 0; i < 20; ++i) lives.push_back({i % 2 == 0 ? uint64_t{4096} : uint64_t{1024}, i, i + 1});
+    for (int32_t i = 0; i < 20; ++i)
+      lives.push_back({i % 2 == 0 ? uint64_t{4096} : uint64_t{1024}, i, i + 1});
     CHECK(plan_memory(lives).arena_bytes == 4096 + 1024);
   }
 

@@ -64,11 +64,10 @@ constexpr Elementwise rows[] = {
     {"aten::rsub.Scalar_out", "oos>t", rsub, same, kAddable, nullptr, false, check_sub},
     {"aten::mul.out", "oo>t", mul, same, kAll, nullptr, true},
     {"aten::mul.Scalar_out", "oo>t", mul, same, kAll - kFloat8s, nullptr, true},
-    {"aten::multiply.Tensor_out", "oo>t", mul, same, kAll, nullptr, true},
     {"aten::div.out", "oo>t", div, to_float, kFloats | kComplex, nullptr, true},
     {"aten::div.Scalar_out", "oo>t", div, to_float, kFloats | kComplex, nullptr, true},
     {"aten::true_divide.out", "oo>t", div, to_float, kFloats | kComplex, nullptr, true},
-    {"aten::true_divide.Tensor_out", "oo>t", div, to_float, kFloats | kComplex, nullptr, true},
+    {"aten::divide.out", "oo>t", div, to_float, kFloats | kComplex, nullptr, true},
 };
 constexpr auto row_entries = entries(rows);
 

@@ -351,7 +351,6 @@ constexpr Entry others[] = {
      check_heaviside},
     {"aten::nextafter.out", "tt>t", run_nextafter, kAll, BP_KERNEL_MAY_ALIAS, check_nextafter},
     {"aten::ldexp.out", "tt>t", run_ldexp, kAll, BP_KERNEL_MAY_ALIAS, check_ldexp},
-    {"aten::ldexp.Tensor_out", "tt>t", run_ldexp, kAll, BP_KERNEL_MAY_ALIAS, check_ldexp},
     {"aten::float_power.Tensor_Tensor_out", "oo>t", run_float_power, kAll, BP_KERNEL_MAY_ALIAS,
      check_float_power},
     {"aten::float_power.Tensor_Scalar_out", "oo>t", run_float_power, kAll, BP_KERNEL_MAY_ALIAS,

@@ -1,5 +1,6 @@
 // The same elements in row-major order under another shape.
 #include <algorithm>
+#include <optional>
 
 #include "portable/views/strided.hpp"
 
@@ -78,22 +79,30 @@ Status flatten(Context& ctx, const Args& args) {
   return copy_as(ctx, self, shape, args.out(0));
 }
 
-Status squeeze(Context& ctx, const Args& args) {
+// Drops dimensions of size 1: of those in `dims`, or all.
+Status squeezed(Context& ctx, const Args& args, std::optional<std::span<const int64_t>> dims) {
   const Tensor self = args.tensor(0);
   std::array<bool, kMaxRank> named{};
-  named.fill(true);
-  if (args.num_inputs() > 1) {
-    named.fill(false);
-    for (const int64_t dim : args.ints(1)) {
-      BP_ASSIGN_OR_RETURN(const int64_t wrapped, wrap_dim(dim, self.dim()));
-      named[static_cast<size_t>(wrapped)] = true;
-    }
+  named.fill(!dims);
+  for (const int64_t dim : dims.value_or(std::span<const int64_t>())) {
+    BP_ASSIGN_OR_RETURN(const int64_t wrapped, wrap_dim(dim, self.dim()));
+    named[static_cast<size_t>(wrapped)] = true;
   }
   Dims shape;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (self.size(d) != 1 || !named[static_cast<size_t>(d)]) shape.push_back(self.size(d));
   }
   return copy_as(ctx, self, shape, args.out(0));
+}
+Status squeeze(Context& ctx, const Args& args) {
+  return squeezed(ctx, args, std::nullopt);
+}
+Status squeeze_dims(Context& ctx, const Args& args) {
+  return squeezed(ctx, args, args.ints(1));
+}
+Status squeeze_dim(Context& ctx, const Args& args) {
+  const int64_t dim = args.integer(1);
+  return squeezed(ctx, args, std::span(&dim, 1));
 }
 
 Status unsqueeze(Context& ctx, const Args& args) {
@@ -164,8 +173,8 @@ constexpr Entry table[] = {
     {"aten::pixel_shuffle.out", "ti>t", pixels<true>},
     {"aten::pixel_unshuffle.out", "ti>t", pixels<false>},
     {"aten::reshape.out", "tn>t", view},
-    {"aten::squeeze_copy.dim_out", "tn>t", squeeze},
-    {"aten::squeeze_copy.dims_out", "tn>t", squeeze},
+    {"aten::squeeze_copy.dim_out", "ti>t", squeeze_dim},
+    {"aten::squeeze_copy.dims_out", "tn>t", squeeze_dims},
     {"aten::squeeze_copy.out", "t>t", squeeze},
     {"aten::unsqueeze_copy.out", "ti>t", unsqueeze},
     {"aten::view_copy.out", "tn>t", view},

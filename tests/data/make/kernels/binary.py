@@ -83,6 +83,13 @@ def cases(add):
                 add(op, random([5], u8, low=1, high=100), number)
                 add(op, random([5], f16, low=0.5), number)
 
+    # The result's dtype, for every pair of dtypes, with and without dimensions.
+    for left in EVERY:
+        for right in EVERY:
+            for shapes in (([1], [1]), ([1], [])):
+                op = A.eq.Tensor if left.itemsize == 1 and left.is_floating_point else A.mul.Tensor
+                add(op, *(torch.ones(s).to(d) for s, d in zip(shapes, (left, right))))
+
     for dtype in ALL:
         x, y = special(dtype), random([special(dtype).numel()], dtype)
         for op in (A.add.Tensor, A.sub.Tensor, A.rsub.Tensor):
