@@ -15,7 +15,12 @@ using ValueId = int32_t;  // index into Graph::values
 using NodeId = int32_t;   // index into Graph::nodes
 inline constexpr int32_t kNone = -1;
 
-enum class MemoryFormat : uint8_t { contiguous = 0, preserve = 1, channels_last = 2, channels_last_3d = 3 };
+enum class MemoryFormat : uint8_t {
+  contiguous = 0,
+  preserve = 1,
+  channels_last = 2,
+  channels_last_3d = 3
+};
 enum class Layout : uint8_t { strided = 0, other = 255 };
 
 struct DeviceArg {
@@ -61,11 +66,11 @@ struct UnknownArgument {
   friend bool operator==(const UnknownArgument&, const UnknownArgument&) = default;
 };
 
-using Argument = std::variant<None, ValueRef, ValueList, int64_t, double, bool, std::complex<double>,
-                              std::string, IntList, std::vector<double>, std::vector<bool>,
-                              std::vector<std::string>, std::vector<std::vector<int64_t>>,
-                              std::vector<std::vector<double>>, DType, MemoryFormat, Layout, DeviceArg,
-                              GraphRef, UnknownArgument>;
+using Argument = std::variant<None, ValueRef, ValueList, int64_t, double, bool,
+                              std::complex<double>, std::string, IntList, std::vector<double>,
+                              std::vector<bool>, std::vector<std::string>,
+                              std::vector<std::vector<int64_t>>, std::vector<std::vector<double>>,
+                              DType, MemoryFormat, Layout, DeviceArg, GraphRef, UnknownArgument>;
 
 // `name` points to a schema's text or into Module::strings.
 struct NamedArgument {

@@ -24,19 +24,19 @@ using ContentId = std::array<uint8_t, 16>;
 
 // A tensor constant. `storage` may be shared by several constants (tied weights, views).
 struct Constant {
-  std::string fqn;           // "encoder.weight"; for folded ones, after what they came from
+  std::string fqn;  // "encoder.weight"; for folded ones, after what they came from
   DType dtype = DType::f32;
   std::vector<int64_t> sizes;
-  std::vector<int64_t> strides;             // in elements
-  int64_t storage_offset = 0;               // in elements
-  std::span<const std::byte> storage;       // checked to hold every element when made
+  std::vector<int64_t> strides;        // in elements
+  int64_t storage_offset = 0;          // in elements
+  std::span<const std::byte> storage;  // checked to hold every element when made
   bool is_parameter = false;
-  bool persistent = true;                   // false: a buffer that is not in the state dict
-  mutable std::optional<ContentId> id;      // computed when first asked for
+  bool persistent = true;               // false: a buffer that is not in the state dict
+  mutable std::optional<ContentId> id;  // computed when first asked for
 
   [[nodiscard]] int64_t numel() const;
   [[nodiscard]] size_t nbytes() const { return static_cast<size_t>(numel()) * size_of(dtype); }
-  [[nodiscard]] bool is_dense() const;      // row-major without gaps
+  [[nodiscard]] bool is_dense() const;  // row-major without gaps
 };
 
 // Keeps bytes alive for a module's life: whole mappings and owned blocks. Addresses stay.
@@ -44,6 +44,8 @@ class Buffers {
  public:
   Buffers();
   ~Buffers();
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
   Buffers(Buffers&&) noexcept;
   Buffers& operator=(Buffers&&) noexcept;
 
@@ -56,8 +58,8 @@ class Buffers {
   std::unique_ptr<Impl> impl_;
 };
 
-// The elements in row-major order without gaps: a view if they lie so, else a copy kept in `buffers`
-// (made once for each call).
+// The elements in row-major order without gaps: a view if they lie so, else a copy kept in
+// `buffers` (made once for each call).
 [[nodiscard]] std::span<const std::byte> dense_bytes(const Constant& constant, Buffers& buffers);
 
 // The constant's content id (hashing at most once).

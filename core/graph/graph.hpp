@@ -19,7 +19,9 @@
 #include "graph/symbols.hpp"
 
 namespace backplane {
-namespace ops { struct Schema; }
+namespace ops {
+struct Schema;
+}
 
 // Shape and element type. `strides` as eager PyTorch had them, in elements; empty means contiguous.
 struct TensorType {
@@ -43,11 +45,11 @@ struct Value {
   std::string name;  // unique in its graph
   ValueKind kind = ValueKind::tensor;
   Role role = Role::intermediate;
-  TensorType type;            // kind tensor
-  SymInt expr;                // kind sym_int: what it is, as an expression (bare symbol if new)
-  bool has_expr = false;      // whether `expr` says anything
-  NodeId producer = kNone;    // kept by Graph::renumber
-  int32_t constant = kNone;   // parameter, buffer, constant: index into Module::constants
+  TensorType type;           // kind tensor
+  SymInt expr;               // kind sym_int: what it is, as an expression (bare symbol if new)
+  bool has_expr = false;     // whether `expr` says anything
+  NodeId producer = kNone;   // kept by Graph::renumber
+  int32_t constant = kNone;  // parameter, buffer, constant: index into Module::constants
 };
 
 // Where a node comes from, for messages. Views into Module::strings.
@@ -58,33 +60,33 @@ struct Origin {
 
 struct Node {
   std::string op;
-  std::string name;                      // as in the exported program; unique in its graph
-  const ops::Schema* schema = nullptr;   // null: higher-order, symbolic, or unknown until lowering
-  std::vector<NamedArgument> args;       // schema order, complete after pass fill_defaults
-  std::vector<ValueId> outputs;          // flat: a Tensor[] result gives one value an element;
-                                         // kNone where a result is absent
+  std::string name;                     // as in the exported program; unique in its graph
+  const ops::Schema* schema = nullptr;  // null: higher-order, symbolic, or unknown until lowering
+  std::vector<NamedArgument> args;      // schema order, complete after pass fill_defaults
+  std::vector<ValueId> outputs;         // flat: a Tensor[] result gives one value an element;
+                                        // kNone where a result is absent
   Origin origin;
 };
 
 // An input of a method. A user input that export specialised to a number or None has no value.
 struct Input {
   ValueId value = kNone;
-  Argument literal;       // when value == kNone
+  Argument literal;  // when value == kNone
   std::string name;
 };
 
 struct Output {
   enum class Kind : uint8_t { user, buffer_mutation, input_mutation };
   Kind kind = Kind::user;
-  Argument value;         // ValueRef, a literal, or None
-  std::string target;     // mutation: FQN of the buffer, or name of the input
+  Argument value;      // ValueRef, a literal, or None
+  std::string target;  // mutation: FQN of the buffer, or name of the input
 };
 
 struct Graph {
-  std::string name;             // method name, or the body's
+  std::string name;  // method name, or the body's
   std::vector<Value> values;
-  std::vector<Node> nodes;      // topological order
-  std::vector<Input> inputs;    // parameters, buffers and constants are not listed
+  std::vector<Node> nodes;    // topological order
+  std::vector<Input> inputs;  // parameters, buffers and constants are not listed
   std::vector<Output> outputs;
 
   Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }
@@ -96,7 +98,7 @@ struct Graph {
   ValueId add_value(std::string_view hint, Value value);
 
  private:
-  std::unordered_set<std::string> names_;  // filled at the first add_value
+  std::unordered_set<std::string> names_;               // filled at the first add_value
   std::unordered_map<std::string, uint64_t> suffixes_;  // last one tried, by hint
 };
 
@@ -106,8 +108,8 @@ struct Module {
   std::vector<std::unique_ptr<Graph>> graphs;
   SymbolTable symbols;
   std::vector<Constant> constants;
-  Buffers buffers;           // keeps constants' bytes alive
-  StringPool strings;        // keeps string_views alive
+  Buffers buffers;     // keeps constants' bytes alive
+  StringPool strings;  // keeps string_views alive
 
   [[nodiscard]] Graph& root() { return *graphs[0]; }
   [[nodiscard]] const Graph& root() const { return *graphs[0]; }

@@ -28,13 +28,14 @@ std::optional<Monomial> quotient(const Monomial& a, const Monomial& b) {
 Division divide_by_term(const Polynomial& a, const Term& by) {
   Division result;
   for (const Term& term : a.terms) {
-    const std::optional<Monomial> atoms = quotient(term.atoms, by.atoms);
-    const int64_t times = !atoms ? 0
-                          : term.atoms.empty()
-                              ? saturating::floor_div(term.coefficient, by.coefficient)
-                              : term.coefficient / by.coefficient;
+    std::optional<Monomial> atoms = quotient(term.atoms, by.atoms);
+    int64_t times = 0;
+    if (atoms) {
+      times = term.atoms.empty() ? saturating::floor_div(term.coefficient, by.coefficient)
+                                 : term.coefficient / by.coefficient;
+      if (times != 0) result.quotient.terms.push_back({*std::move(atoms), times});
+    }
     const int64_t rest = saturating::sub(term.coefficient, saturating::mul(times, by.coefficient));
-    if (times != 0) result.quotient.terms.push_back({*atoms, times});
     if (rest != 0) result.remainder.terms.push_back({term.atoms, rest});
   }
   return result;
@@ -122,16 +123,15 @@ std::optional<Polynomial> product(const Polynomial& a, const Polynomial& b) {
 
 Division divide(const Polynomial& a, const Polynomial& b) {
   if (b.terms.size() == 1) return divide_by_term(a, b.terms.front());
-  const Division inexact = {{}, a};
   const Term& lead = b.terms.front();
-  Division result = inexact;
+  Division result = {{}, a};
   for (size_t steps = 0; !result.remainder.terms.empty(); ++steps) {
     const Term& top = result.remainder.terms.front();
     std::optional<Monomial> atoms = quotient(top.atoms, lead.atoms);
-    if (!atoms || top.coefficient % lead.coefficient != 0 || steps == kMaxTerms) return inexact;
+    if (!atoms || top.coefficient % lead.coefficient != 0 || steps == kMaxTerms) return {{}, a};
     const Polynomial times = {{{std::move(*atoms), top.coefficient / lead.coefficient}}};
     const std::optional<Polynomial> taken = product(times, b);
-    if (!taken) return inexact;
+    if (!taken) return {{}, a};
     result.quotient.terms.push_back(times.terms.front());
     result.remainder = sum(result.remainder, *taken, -1);
   }

@@ -87,9 +87,9 @@ class Printer {
  private:
   void print_graph(const Graph& graph);
   void print_node(const Graph& graph, const Node& node);
-  std::string type(const Value& value) const;
-  std::string sizes(const std::vector<SymInt>& sizes) const;
-  std::string argument(const Graph& graph, const Argument& argument) const {
+  [[nodiscard]] std::string type(const Value& value) const;
+  [[nodiscard]] std::string sizes(const std::vector<SymInt>& sizes) const;
+  [[nodiscard]] std::string argument(const Graph& graph, const Argument& argument) const {
     return std::visit(ArgumentText{module_, graph}, argument);
   }
 

@@ -1,8 +1,8 @@
 // Symbolic integers: sizes that are known only when the program runs, and expressions over them.
 //
 // Expressions live in one SymbolTable per module and are hash-consed in a canonical form (sums of
-// products with integer coefficients over symbols and opaque functions), so two SymInts of one table
-// are equal as integers for all sizes if `==` says so. (The converse can't be promised.)
+// products with integer coefficients over symbols and opaque functions), so two SymInts of one
+// table are equal as integers for all sizes if `==` says so. (The converse can't be promised.)
 #pragma once
 
 #include <backplane/result.hpp>
@@ -47,24 +47,40 @@ struct Range {
 };
 
 enum class SymOp : uint8_t {
-  symbol,     // payload: index of the symbol
-  constant,   // payload: the value; only inside expressions
-  add, mul,   // n-ary, canonical
-  floor_div, mod, ceil_div, max, min, pow,
-  shift_left, shift_right, bit_and, bit_or,
-  eq, ne, lt, le, logical_and, logical_or, logical_not, where,  // 0 or 1; where(c, a, b)
+  symbol,    // payload: index of the symbol
+  constant,  // payload: the value; only inside expressions
+  add,
+  mul,  // n-ary, canonical
+  floor_div,
+  mod,
+  ceil_div,
+  max,
+  min,
+  pow,
+  shift_left,
+  shift_right,
+  bit_and,
+  bit_or,
+  eq,
+  ne,
+  lt,
+  le,
+  logical_and,
+  logical_or,
+  logical_not,
+  where,  // 0 or 1; where(c, a, b)
 };
 
-// What `op` (neither symbol nor constant) gives for numbers; saturates. Nothing on division by 0 and
-// on negative exponents or shifts.
+// What `op` (neither symbol nor constant) gives for numbers; saturates. Nothing on division by 0
+// and on negative exponents or shifts.
 [[nodiscard]] std::optional<int64_t> fold(SymOp op, std::span<const int64_t> operands);
 
-// One symbol, e.g. `s15` (given by a size of an input) or `u0` (given by a node's result). Its range
-// may only be narrowed once there are expressions of it: they were simplified by it.
+// One symbol, e.g. `s15` (given by a size of an input) or `u0` (given by a node's result). Its
+// range may only be narrowed once there are expressions of it: they were simplified by it.
 struct SymbolInfo {
   std::string name;
   Range range;
-  int64_t hint = -1;        // size at export, -1 if unknown: a typical value, never the truth
+  int64_t hint = -1;  // size at export, -1 if unknown: a typical value, never the truth
 };
 
 // One expression node: `op` over operands, in the order made. symbol and constant have none.
@@ -99,20 +115,23 @@ class SymbolTable {
   SymInt neg(SymInt a);
   SymInt floor_div(SymInt a, SymInt b);  // rounds to minus infinity; b != 0
   SymInt ceil_div(SymInt a, SymInt b);
-  SymInt mod(SymInt a, SymInt b);        // result has the sign of b
+  SymInt mod(SymInt a, SymInt b);  // result has the sign of b
   SymInt max(SymInt a, SymInt b);
   SymInt min(SymInt a, SymInt b);
   SymInt product(std::span<const SymInt> factors);
   // Any other operator; operands as SymOp says.
   SymInt make(SymOp op, std::span<const SymInt> operands);
 
-  [[nodiscard]] const SymNode& node(SymInt value) const { return nodes_[static_cast<size_t>(value.index())]; }
+  [[nodiscard]] const SymNode& node(SymInt value) const {
+    return nodes_[static_cast<size_t>(value.index())];
+  }
 
   // What `value` can be, by interval arithmetic over the symbols' ranges.
   [[nodiscard]] Range range(SymInt value) const;
   // An upper bound, or nothing if it has none.
   [[nodiscard]] std::optional<int64_t> upper_bound(SymInt value) const;
-  // The value where all symbols that it needs are given; nothing if one is not, or on division by 0.
+  // The value where all symbols that it needs are given; nothing if one is not, or on division by
+  // 0.
   [[nodiscard]] std::optional<int64_t> evaluate(SymInt value, const SymbolValues& given) const;
   // Evaluated at the symbols' hints.
   [[nodiscard]] std::optional<int64_t> hint(SymInt value) const;
@@ -160,8 +179,8 @@ class SymbolTable {
   std::vector<SymNode> nodes_;
   mutable std::vector<CachedRange> ranges_;  // by node
   uint32_t epoch_ = 1;
-  std::unordered_map<std::string, int32_t> by_name_;      // symbol name → node
-  std::unordered_map<std::string, int32_t> by_content_;   // canonical bytes → node
+  std::unordered_map<std::string, int32_t> by_name_;     // symbol name → node
+  std::unordered_map<std::string, int32_t> by_content_;  // canonical bytes → node
 };
 
 }  // namespace backplane

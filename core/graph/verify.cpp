@@ -23,7 +23,7 @@ class Verifier {
   Status verify_bodies();
   Status use(const Graph& graph, ValueId id);
 
-  Error fault(std::string message) const {
+  [[nodiscard]] Error fault(std::string message) const {
     std::string text = "graph '" + graph_name_ + "'";
     if (!where_.empty()) text += ", " + where_;
     return {Code::internal, text + ": " + std::move(message)};

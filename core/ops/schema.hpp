@@ -18,21 +18,32 @@
 namespace backplane::ops {
 
 enum class Kind : uint8_t {
-  tensor, scalar, integer /* int and SymInt */, floating, boolean, string,
-  dtype, layout, memory_format, device, generator, dimname, other,
+  tensor,
+  scalar,
+  integer /* int and SymInt */,
+  floating,
+  boolean,
+  string,
+  dtype,
+  layout,
+  memory_format,
+  device,
+  generator,
+  dimname,
+  other,
 };
 
 struct Parameter {
   std::string name;
   Kind kind = Kind::other;
-  bool optional = false;          // T?
-  bool list = false;              // T[]
-  bool optional_elements = false; // T?[]
-  int32_t list_size = 0;          // T[2]: a single value stands for all
+  bool optional = false;           // T?
+  bool list = false;               // T[]
+  bool optional_elements = false;  // T?[]
+  int32_t list_size = 0;           // T[2]: a single value stands for all
   bool keyword_only = false;
-  char alias = 0;                 // 'a' of Tensor(a) and Tensor(a!); '*' of (a -> *)
-  bool written = false;           // Tensor(a!)
-  bool is_out = false;            // an output argument of an out variant
+  char alias = 0;        // 'a' of Tensor(a) and Tensor(a!); '*' of (a -> *)
+  bool written = false;  // Tensor(a!)
+  bool is_out = false;   // an output argument of an out variant
   std::optional<Argument> default_value;
 };
 
@@ -47,8 +58,8 @@ struct Schema {
   std::string name;                   // "aten::add.Tensor"; "aten::relu"
   std::vector<Parameter> parameters;  // out arguments last
   std::vector<Return> returns;
-  std::string out;         // functional operator: its out form, "aten::add.out"; empty if it writes,
-                           // or if a result is no tensor
+  std::string out;  // functional operator: its out form, "aten::add.out"; empty if it writes,
+                    // or if a result is no tensor
   std::string functional;  // in-place operator: "aten::add.Tensor" for "aten::add_.Tensor", which
                            // takes the same arguments in the same order; where more than the
                            // result was written, its results are followed by the new values
@@ -71,6 +82,8 @@ struct Schema {
 class Table {
  public:
   Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
   ~Table();
   [[nodiscard]] const Schema* find(std::string_view name) const;
   // Adds a schema from text; one that is there already is kept.
