@@ -58,4 +58,10 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+void MappedFile::expect_scattered(bool scattered) const {
+  if (bytes_.empty()) return;
+  ::madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(),
+            scattered ? MADV_RANDOM : MADV_NORMAL);
+}
+
 }  // namespace backplane

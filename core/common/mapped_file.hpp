@@ -28,6 +28,10 @@ class MappedFile {
   // Valid until this object, or the one it was moved to, is destroyed.
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
 
+  // How the bytes will be touched next: here and there, so that reading ahead would be in vain, or
+  // (as after opening) in order. A hint.
+  void expect_scattered(bool scattered) const;
+
  private:
   explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::span<const std::byte> bytes_;

@@ -68,7 +68,8 @@ class Pt2Reader {
   Pt2Reader(Archive archive, const ReadOptions& options, Module& module)
       : archive_(std::move(archive)), options_(options), module_(module) {}
 
-  Status run();
+  // `file`: what the archive lies in, or null.
+  Status run(const MappedFile* file);
 
  private:
   Status check_text(const std::string& name, std::string_view expected);
@@ -76,7 +77,8 @@ class Pt2Reader {
   [[nodiscard]] std::vector<std::string> models_below(const std::string& root) const;
   [[nodiscard]] Error no_model() const;
   Result<std::string> choose(const std::vector<std::string>& models) const;
-  Status read_program(const ModelNames& names);
+  Status read_program(const ModelNames& names, const MappedFile* file);
+  Status read_weights(const ModelNames& names, GraphScope& scope, const Signature& signature);
   Status read_preliminaries(json::Document& document);
   Status read_ranges(JsonValue& object);
   Status read_graph_module(JsonValue& object, GraphScope& scope, Signature& signature);
@@ -88,9 +90,9 @@ class Pt2Reader {
   ReadContext context_{module_, symbolic_};
 };
 
-Status Pt2Reader::run() {
+Status Pt2Reader::run(const MappedFile* file) {
   BP_ASSIGN_OR_RETURN(const ModelNames names, find_model());
-  Status status = read_program(names);
+  Status status = read_program(names, file);
   if (!status.ok()) return std::move(status).error().in(names.program);
   symbolic_.finish();
   return Ok{};
@@ -171,7 +173,7 @@ Result<std::string> Pt2Reader::choose(const std::vector<std::string>& models) co
   return Error{Code::not_found, "holds no model '" + options_.model + "', but " + listed(models)};
 }
 
-Status Pt2Reader::read_program(const ModelNames& names) {
+Status Pt2Reader::read_program(const ModelNames& names, const MappedFile* file) {
   const ArchiveEntry* entry = archive_.find(names.program);
   json::Document document;
   BP_TRY(document.open(archive_, *entry, module_.buffers));
@@ -186,13 +188,21 @@ Status Pt2Reader::read_program(const ModelNames& names) {
     return read_graph_module(value, scope, signature);
   }));
   if (!found) return json::malformed("it has no graph_module");
-  BP_ASSIGN_OR_RETURN(Payloads weights, Payloads::open(archive_, names.weights, context_));
-  BP_ASSIGN_OR_RETURN(Payloads constants, Payloads::open(archive_, names.constants, context_));
-  ModelPayloads payloads{std::move(weights), std::move(constants)};
-  BP_TRY(apply_signature(scope, signature, payloads));
+  // Of the weights only what lies before each is looked at, all over the file.
+  if (file != nullptr) file->expect_scattered(true);
+  BP_TRY(read_weights(names, scope, signature));
+  if (file != nullptr) file->expect_scattered(false);
   scope.graph->name = options_.method;
   module_.graphs[0] = std::move(scope.graph);
   return Ok{};
+}
+
+Status Pt2Reader::read_weights(const ModelNames& names, GraphScope& scope,
+                               const Signature& signature) {
+  BP_ASSIGN_OR_RETURN(Payloads weights, Payloads::open(archive_, names.weights, context_));
+  BP_ASSIGN_OR_RETURN(Payloads constants, Payloads::open(archive_, names.constants, context_));
+  ModelPayloads payloads{std::move(weights), std::move(constants)};
+  return apply_signature(scope, signature, payloads);
 }
 
 Status Pt2Reader::read_preliminaries(json::Document& document) {
@@ -237,9 +247,9 @@ Status Pt2Reader::read_graph_module(JsonValue& object, GraphScope& scope, Signat
   });
 }
 
-Status read_into(Module& module, Bytes bytes, const ReadOptions& options) {
+Status read_into(Module& module, Bytes bytes, const ReadOptions& options, const MappedFile* file) {
   BP_ASSIGN_OR_RETURN(Archive archive, Archive::open(bytes));
-  return Pt2Reader(std::move(archive), options, module).run();
+  return Pt2Reader(std::move(archive), options, module).run(file);
 }
 
 Error unknown_argument(const std::string& user, const Argument& argument) {
@@ -278,16 +288,15 @@ Result<Module> read_pt2(const std::string& path, const ReadOptions& options) {
   BP_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
   Module module;
   module.source_file = path;
-  const Bytes bytes = file.bytes();
-  module.buffers.keep(std::move(file));
-  Status status = read_into(module, bytes, options);
+  Status status = read_into(module, file.bytes(), options, &file);
   if (!status.ok()) return std::move(status).error().in(path);
+  module.buffers.keep(std::move(file));
   return module;
 }
 
 Result<Module> read_pt2(Bytes bytes, const ReadOptions& options) {
   Module module;
-  BP_TRY(read_into(module, bytes, options));
+  BP_TRY(read_into(module, bytes, options, nullptr));
   return module;
 }
 
