@@ -1,8 +1,10 @@
 // torch.special, and functions with parameters of other kinds than numbers.
 #include <limits>
+#include <numbers>
 
 #include "portable/elementwise/arithmetic.hpp"
 #include "portable/elementwise/special_functions.hpp"
+#include "portable/small_float.hpp"
 
 namespace backplane::portable {
 namespace {
@@ -18,7 +20,6 @@ constexpr Elementwise rows[] = {
     {"aten::special_i0e.out", "t>t", in_doubles<bessel_i0e>, to_float, kFloats},
     {"aten::special_i1.out", "t>t", in_doubles<bessel_i1>, to_float, kFloats},
     {"aten::special_i1e.out", "t>t", in_doubles<bessel_i1e>, to_float, kFloats},
-    {"aten::special_ndtr.out", "t>t", in_doubles<normal_cdf>, to_float, kFloats},
     {"aten::special_ndtri.out", "t>t", in_doubles<normal_quantile>, to_float, kSingles},
     {"aten::special_log_ndtr.out", "t>t", in_doubles<log_normal_cdf>, to_float, kSingles},
     {"aten::special_entr.out", "t>t", in_doubles<entropy>, to_float, kFloats},
@@ -59,6 +60,35 @@ Status run_floating(Context& ctx, const Args& args, int64_t self, const Loops* l
   const Params params(dtype, numbers);
   const Operand operands[] = {{args.tensor(self), {}}};
   return map(ctx, {loops, dtype, operands, params.data()}, args.out(0));
+}
+
+// PyTorch composes the normal distribution of three operators, each of which rounds: its lower
+// tail is coarse, and halves make it coarser.
+template <class Precision>
+struct NormalSteps {
+  template <Floating T>
+  T operator()(T x) const {
+    const auto own = [](T value) {
+      if constexpr (std::is_void_v<Precision>) {
+        return value;
+      } else {
+        return static_cast<T>(static_cast<float>(Precision(static_cast<float>(value))));
+      }
+    };
+    const T scaled = own(x / std::numbers::sqrt2_v<T>);
+    return own(1 + own(std::erf(scaled))) * T(0.5);
+  }
+};
+Status check_ndtr(const Args& args) {
+  return check_floating(args, 0);
+}
+Status run_ndtr(Context& ctx, const Args& args) {
+  const Loops* chosen = loops<1>(NormalSteps<void>{});
+  if (kHalfs.has(args.tensor(0).dtype())) {
+    chosen = args.tensor(0).dtype() == DType::f16 ? loops<1>(NormalSteps<Half>{})
+                                                  : loops<1>(NormalSteps<BFloat16>{});
+  }
+  return run_floating(ctx, args, 0, chosen, {});
 }
 
 // p: eps, or less than 0 for none
@@ -167,6 +197,7 @@ constexpr DTypes kNanable = kNumbers | kUnsigned;
 constexpr uint32_t kAlias = BP_KERNEL_MAY_ALIAS;
 
 constexpr Entry others[] = {
+    {"aten::special_ndtr.out", "t>t", run_ndtr, kAll, kAlias, check_ndtr},
     {"aten::logit.out", "tF>t", run_logit, kAll, kAlias, check_logit},
     {"aten::special_logit.out", "tF>t", run_logit, kAll, kAlias, check_logit},
     {"aten::polygamma.out", "it>t", run_polygamma, kAll, kAlias, check_polygamma},
