@@ -50,6 +50,12 @@ class TensorPlanner {
       BP_TRY(set_home(planned));
     }
     join_states();
+    for (const pte::ValueIndex v : plan_.file->inputs) {
+      const TensorPlan* tensor = plan_.tensor(v);
+      if (tensor != nullptr && tensor->home == Home::constant) {
+        return invalid(tensor->label + " is a constant");
+      }
+    }
     return Ok{};
   }
 
