@@ -15,7 +15,7 @@ Error wrong(std::string message) {
   return {Code::invalid_argument, std::move(message)};
 }
 
-std::string describe(const DimBounds& dim) {
+std::string text_of(const DimBounds& dim) {
   if (dim.min == dim.max) return std::to_string(dim.max);
   std::string text = dim.symbol.empty() ? "" : dim.symbol + " in ";
   text += std::to_string(dim.min) + "...";
@@ -33,6 +33,23 @@ std::vector<int64_t> open_sizes(const SlotInfo& slot) {
   std::vector<int64_t> sizes;
   for (const DimBounds& dim : slot.dims) sizes.push_back(dim.min == dim.max ? dim.max : -1);
   return sizes;
+}
+
+template <class T>
+Tensor scalar_tensor(DType dtype, T value) {
+  Tensor tensor = *Tensor::zeros(dtype, {});
+  *tensor.data_as<T>() = value;
+  return tensor;
+}
+
+// What `KEY=7`, `KEY=0.5` or `KEY=true` gives; nothing if it names a file.
+std::optional<Tensor> number_in(const InputText& input) {
+  if (input.key.empty()) return std::nullopt;
+  if (input.path == "true" || input.path == "false")
+    return scalar_tensor(DType::boolean, input.path == "true");
+  if (const auto integer = parse_integer(input.path)) return scalar_tensor(DType::i64, *integer);
+  if (const auto real = parse_real(input.path)) return scalar_tensor(DType::f64, *real);
+  return std::nullopt;
 }
 
 class Assignment {
@@ -94,9 +111,9 @@ class Assignment {
     if (bare.starts_with(step_)) bare.remove_prefix(step_.size());
     std::vector<std::string_view> names;
     for (size_t i = 0; i < keys_.size(); ++i) {
-      if (keys_[i].empty()) continue;
+      if (is_fixed(i)) continue;
       if (bare == keys_[i] || bare == method_.inputs[i].name) return i;
-      names.push_back(keys_[i]);
+      if (!keys_[i].empty()) names.push_back(keys_[i]);
       names.push_back(method_.inputs[i].name);
     }
     return wrong(file.text.path + ": '" + std::string(key) + "' is no input of method '" +
@@ -106,6 +123,10 @@ class Assignment {
   Status set(size_t slot, const InputFile& file, Tensor& tensor) {
     const SlotInfo& info = method_.inputs[slot];
     if (tensors_[slot]) return wrong(file.text.path + ": " + name(slot) + " is given twice");
+    if (info.kind != SlotKind::tensor && !tensor.sizes().empty()) {
+      return wrong(file.text.path + ": " + name(slot) + " is one number, the file has " +
+                   format_sizes(tensor.sizes()));
+    }
     if (is_raw(file.text.path)) {
       auto shaped = shape_raw(tensor, info.dtype, open_sizes(info));
       if (!shaped.ok()) return std::move(shaped).error().in(file.text.path);
@@ -115,18 +136,27 @@ class Assignment {
     return Ok{};
   }
 
-  // "in.0 (x)"
+  // Neither a tensor nor a number that has a name: nothing can be given for it.
+  [[nodiscard]] bool is_fixed(size_t slot) const {
+    const SlotInfo& info = method_.inputs[slot];
+    const bool number = info.kind == SlotKind::integer || info.kind == SlotKind::floating ||
+                        info.kind == SlotKind::boolean;
+    return info.kind != SlotKind::tensor && (!number || info.name.empty());
+  }
+
+  // "in.0 (x)", "n"
   [[nodiscard]] std::string name(size_t slot) const {
     const std::string& own = method_.inputs[slot].name;
+    if (keys_[slot].empty()) return own;
     return keys_[slot] + (own.empty() ? "" : " (" + own + ")");
   }
 
   [[nodiscard]] std::string list() const {
     std::string text;
     for (size_t i = 0; i < keys_.size(); ++i) {
-      if (!keys_[i].empty()) text += (text.empty() ? "" : ", ") + name(i);
+      if (!is_fixed(i)) text += (text.empty() ? "" : ", ") + name(i);
     }
-    return text.empty() ? "no tensor inputs" : text;
+    return text.empty() ? "no inputs" : text;
   }
 
   const MethodInfo& method_;
@@ -135,6 +165,28 @@ class Assignment {
   std::vector<const Tensor*> tensors_;
   std::vector<std::pair<const InputFile*, Tensor*>> unnamed_;
 };
+
+// The one element of a tensor, as the number that the slot takes.
+Result<ScalarValue> number_of(const SlotInfo& slot, const Tensor& tensor) {
+  const DType dtype = tensor.dtype();
+  const std::byte* data = tensor.bytes().data();
+  if (slot.kind == SlotKind::boolean && dtype == DType::boolean)
+    return ScalarValue(*data != std::byte{0});
+  const std::string text = format_element(dtype, data, 0);
+  if (slot.kind == SlotKind::integer) {
+    if (const auto integer = parse_integer(text)) return ScalarValue(*integer);
+  } else if (slot.kind == SlotKind::floating) {
+    if (const auto real = parse_real(text)) return ScalarValue(*real);
+  }
+  return wrong("input '" + slot.name + "' is of kind " + describe(slot) + ", it is given " + text);
+}
+
+Status set_input(Method& method, size_t index, const Tensor& tensor) {
+  const SlotInfo& slot = method.info().inputs[index];
+  if (slot.kind == SlotKind::tensor) return method.set_input(index, tensor.view());
+  BP_ASSIGN_OR_RETURN(const ScalarValue number, number_of(slot, tensor));
+  return method.set_input(index, number);
+}
 
 std::string text_of(const ScalarValue& value) {
   struct Visitor {
@@ -179,7 +231,7 @@ std::string describe(const SlotInfo& slot) {
   }
   std::string text = std::string(name_of(slot.dtype)) + "[";
   for (size_t d = 0; d < slot.dims.size(); ++d)
-    text += (d > 0 ? ", " : "") + describe(slot.dims[d]);
+    text += (d > 0 ? ", " : "") + text_of(slot.dims[d]);
   return text + "]";
 }
 
@@ -199,7 +251,12 @@ Result<std::vector<InputFile>> read_inputs(std::span<const std::string> texts,
   std::vector<InputFile> files;
   for (const std::string& text : texts) {
     BP_ASSIGN_OR_RETURN(InputText input, parse_input(text));
-    BP_ASSIGN_OR_RETURN(std::vector<NamedTensor> tensors, read_tensors(input.path, image_size));
+    std::vector<NamedTensor> tensors;
+    if (auto number = number_in(input)) {
+      tensors.push_back({"", *std::move(number)});
+    } else {
+      BP_ASSIGN_OR_RETURN(tensors, read_tensors(input.path, image_size));
+    }
     files.push_back({std::move(input), std::move(tensors)});
   }
   return files;
@@ -217,7 +274,7 @@ Result<MethodResult> execute(Method& method, const std::vector<const Tensor*>& i
   const MethodInfo& info = method.info();
   assert(inputs.size() == info.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i]) BP_TRY(method.set_input(i, inputs[i]->view()));
+    if (inputs[i]) BP_TRY(set_input(method, i, *inputs[i]));
   }
   MethodResult result;
   const auto start = std::chrono::steady_clock::now();

@@ -24,7 +24,7 @@ namespace backplane::cli {
 // "1 0.5 -2", at most eight elements, then "…".
 [[nodiscard]] std::string preview(const TensorView& tensor);
 
-// A file that was given for inputs.
+// A file that was given for inputs, or a number: `n=7` is as a file with one tensor of no dimension.
 struct InputFile {
   InputText text;
   std::vector<NamedTensor> tensors;
@@ -32,8 +32,8 @@ struct InputFile {
 [[nodiscard]] Result<std::vector<InputFile>> read_inputs(std::span<const std::string> texts,
                                                          std::optional<ImageSize> image_size);
 
-// The tensor for each input of the method, null for those that are not tensors; they point into
-// `files`. A tensor without a name goes to the key given for its file, else to the first input that
+// The tensor for each input of the method, null for numbers that none is given for; they point into
+// `files`. A number is found by its name and has one element. A tensor without a name goes to the key given for its file, else to the first input that
 // nothing else is for; one with a name to that key or input name, after `step` was taken off
 // ("step2."; other steps, `out.K` and `mutated.K` are passed over, so that a file of a whole run
 // can be given). .raw and .bin bytes take the input's type and sizes. invalid_argument: an unknown

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Option kOptions[] = {
     {"input,i", Takes::many, "[KEY=]FILE",
-     "tensors for the inputs; KEY is in.K or an input's name"},
+     "tensors for the inputs; KEY is in.K or an input's name; NAME=7 gives a number"},
     {"output,o", Takes::one, "FILE", "write the outputs to .npz, .safetensors or .npy"},
     {"method,m", Takes::one, "NAME", "method to run (default: forward, or the only one)"},
     {"image-size", Takes::one, "HxW", "resize images to this"},
@@ -131,7 +131,8 @@ const Verb kRunVerb = {
         "from\n"
         ".npy, .npz, .safetensors, .png, .jpg, .raw and .bin files: a tensor without a name is the "
         "next\n"
-        "input, one with a name is the input in.K or the one called so. Images are NCHW, 0 to 1.",
+        "input, one with a name is the input in.K or the one called so. Images are NCHW, 0 to 1.\n"
+        "An input that is a number is given by its name: --input n=7, scale=0.5, causal=true.",
     .example =
         "backplane run out/digits.pte --input seven.png\n"
         "backplane run out/bert.pte -i ids.npy -i mask=mask.npy -o result.safetensors",

@@ -39,7 +39,7 @@ Status add_method_spec(std::string_view text, std::span<const std::string> backe
 // "SYMBOL=N" or "INPUT.DIM=N". invalid_argument: not such a text, N < 1, or a name twice.
 Status add_bound(std::string_view text, std::map<std::string, int64_t>& bounds);
 
-// "FILE" or "KEY=FILE", where KEY is `in.K` or an input's name: what stands before the first `=`,
+// "FILE", "KEY=FILE" or "KEY=NUMBER", where KEY is `in.K` or an input's name: what stands before the first `=`,
 // if it has no `/`.
 struct InputText {
   std::string key;  // empty: as the file's own names say, or the next input

@@ -85,15 +85,26 @@ TEST_SUITE("cli/method_io") {
     CHECK(assign(files(file("", "a.npy", {""}))) ==
           "no tensor is given for in.1 (mask); --input in.1=FILE does it");
     CHECK(assign(files(file("", "a.npz", {"in.0", "maks"}))) ==
-          "a.npz: 'maks' is no input of method 'forward', which has in.0 (x), in.1 (mask); did you "
-          "mean 'mask'?");
-    CHECK(assign(files(file("n", "a.npy", {""}))) ==
-          "a.npy: 'n' is no input of method 'forward', which has in.0 (x), in.1 (mask)");
+          "a.npz: 'maks' is no input of method 'forward', which has in.0 (x), n, in.1 (mask); did "
+          "you mean 'mask'?");
+    CHECK(assign(files(file("n", "a.npy", {""}))) == "a.npy: n is one number, the file has [8]");
     CHECK(assign(files(file("", "a.npz", {"x", "in.0"}))) == "a.npz: in.0 (x) is given twice");
     CHECK(assign(files(file("x", "a.npz", {"x", "mask"}))) ==
           "a.npz: has 2 tensors, one is needed for 'x'");
     CHECK(assign(files(file("", "a.npz", {"x", "mask"}), file("", "b.npy", {""}))) ==
-          "b.npy: is one input too many; method 'forward' has in.0 (x), in.1 (mask)");
+          "b.npy: is one input too many; method 'forward' has in.0 (x), n, in.1 (mask)");
+  }
+
+  TEST_CASE("a number is given by its name, on the command line or in a file") {
+    const std::vector<std::string> texts = {"n=7", "mask=true", "x=-0.5"};
+    auto given = read_inputs(texts, {});
+    REQUIRE(given.ok());
+    const auto result = assign_inputs(method(), *given);
+    REQUIRE(result.ok());
+    CHECK(*(*result)[1]->data_as<int64_t>() == 7);
+    CHECK((*result)[1]->sizes().empty());
+    CHECK((*result)[2]->dtype() == DType::boolean);
+    CHECK(*(*result)[0]->data_as<double>() == -0.5);
   }
 
   TEST_CASE("raw bytes take their input's type and sizes") {
