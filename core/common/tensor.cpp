@@ -34,6 +34,17 @@ std::vector<CopyDim> collapse(const TensorView& from, const TensorView& to) {
   return dims;
 }
 
+// Lets the last two dimensions be those in which one side each steps through neighbours, if the
+// last alone is not so for both: a transposition, which copy_tiles does.
+void pair_up(std::vector<CopyDim>& dims, size_t bytes) {
+  const auto is_source_row = [&](const CopyDim& d) {
+    return d.from == static_cast<int64_t>(bytes);
+  };
+  if (dims.size() < 2 || is_source_row(dims.back())) return;
+  const auto row = std::find_if(dims.begin(), dims.end(), is_source_row);
+  if (row != dims.end()) std::rotate(row, row + 1, dims.end() - 1);
+}
+
 // The width is a constant here so that each copy of an element is one load and one store.
 template <size_t kBytes>
 void copy_row(const std::byte* from, std::byte* to, const CopyDim& dim) {
@@ -62,7 +73,25 @@ void copy_row(const std::byte* from, std::byte* to, const CopyDim& dim, size_t b
   }
 }
 
+// Two dimensions in squares small enough for the nearest cache, whatever the strides.
+void copy_tiles(const std::byte* from, std::byte* to, const CopyDim& outer, const CopyDim& inner,
+                size_t bytes) {
+  constexpr int64_t kSide = 32;
+  for (int64_t i = 0; i < outer.size; i += kSide) {
+    const int64_t rows = std::min(kSide, outer.size - i);
+    for (int64_t j = 0; j < inner.size; j += kSide) {
+      const CopyDim part{std::min(kSide, inner.size - j), inner.from, inner.to};
+      for (int64_t r = i; r < i + rows; ++r) {
+        copy_row(from + r * outer.from + j * inner.from, to + r * outer.to + j * inner.to, part,
+                 bytes);
+      }
+    }
+  }
+}
+
 void copy_dims(const std::byte* from, std::byte* to, std::span<const CopyDim> dims, size_t bytes) {
+  if (dims.size() == 2 && dims[1].from != static_cast<int64_t>(bytes))
+    return copy_tiles(from, to, dims[0], dims[1], bytes);
   if (dims.size() == 1) return copy_row(from, to, dims[0], bytes);
   for (int64_t i = 0; i < dims[0].size; ++i) {
     copy_dims(from + i * dims[0].from, to + i * dims[0].to, dims.subspan(1), bytes);
@@ -146,7 +175,8 @@ Status copy_elements(const TensorView& from, const TensorView& to) {
   if (from.numel() == 0) return Ok{};
   const auto* source = static_cast<const std::byte*>(from.data);
   auto* target = static_cast<std::byte*>(to.data);
-  const std::vector<CopyDim> dims = collapse(from, to);
+  std::vector<CopyDim> dims = collapse(from, to);
+  pair_up(dims, size_of(from.dtype));
   if (dims.empty()) {
     std::memcpy(target, source, size_of(from.dtype));
   } else {

@@ -3,7 +3,10 @@
 #include <backplane/tensor.hpp>
 
 #include <algorithm>
+#include <cassert>
+#include <compare>
 #include <cstring>
+#include <map>
 #include <new>
 
 #include "common/mapped_file.hpp"
@@ -22,8 +25,18 @@ using Block = std::unique_ptr<std::byte[], FreeAligned>;
 }  // namespace
 
 struct Buffers::Impl {
+  // Of a constant that does not lie dense.
+  struct Strided {
+    const std::byte* first;
+    DType dtype;
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> strides;
+    auto operator<=>(const Strided&) const = default;
+  };
+
   std::vector<MappedFile> files;
   std::vector<Block> blocks;
+  std::map<Strided, std::span<const std::byte>> dense;
 };
 
 Buffers::Buffers() : impl_(std::make_unique<Impl>()) {}
@@ -60,6 +73,10 @@ std::span<const std::byte> dense_bytes(const Constant& constant, Buffers& buffer
   if (constant.numel() == 0) return {};
   const size_t start = static_cast<size_t>(constant.storage_offset) * size_of(constant.dtype);
   if (constant.is_dense()) return constant.storage.subspan(start, constant.nbytes());
+  const Buffers::Impl::Strided key{constant.storage.data() + start, constant.dtype, constant.sizes,
+                                   constant.strides};
+  auto& known = buffers.impl_->dense;
+  if (const auto found = known.find(key); found != known.end()) return found->second;
   const std::span<std::byte> dense = buffers.allocate(constant.nbytes());
   const TensorView from = {
       // only read
@@ -71,13 +88,13 @@ std::span<const std::byte> dense_bytes(const Constant& constant, Buffers& buffer
       copy_elements(from, TensorView::contiguous(dense.data(), constant.dtype, constant.sizes));
   assert(copied.ok());  // both are on the host, of one shape
   (void)copied;
+  known.emplace(key, dense);
   return dense;
 }
 
-const ContentId& content_id(const Constant& constant, Buffers& /*buffers*/) {
+const ContentId& content_id(const Constant& constant, Buffers& buffers) {
   if (!constant.id) {
-    Buffers scratch;  // a copy made for hashing alone is not kept
-    const Digest digest = sha256(dense_bytes(constant, scratch));
+    const Digest digest = sha256(dense_bytes(constant, buffers));
     std::copy_n(digest.begin(), std::tuple_size_v<ContentId>, constant.id.emplace().begin());
   }
   return *constant.id;

@@ -54,12 +54,13 @@ class Buffers {
   std::span<std::byte> allocate(size_t size_bytes);
 
  private:
+  friend std::span<const std::byte> dense_bytes(const Constant& constant, Buffers& buffers);
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
 // The elements in row-major order without gaps: a view if they lie so, else a copy kept in
-// `buffers` (made once for each call).
+// `buffers`, made when first asked for.
 [[nodiscard]] std::span<const std::byte> dense_bytes(const Constant& constant, Buffers& buffers);
 
 // The constant's content id (hashing at most once).

@@ -1,5 +1,8 @@
 #include <doctest/doctest.h>
+
+#include <algorithm>
 #include <backplane/tensor.hpp>
+#include <numeric>
 
 #include <cstdint>
 #include <limits>
@@ -97,6 +100,32 @@ TEST_SUITE("core/tensor") {
       REQUIRE(copy_elements(turned.view(), to).ok());
       CHECK(std::equal(back.bytes().begin(), back.bytes().end(), tensor.bytes().begin()));
     }
+  }
+
+  TEST_CASE("a permuted copy has every element in its place, whichever dimension lies last") {
+    const Sizes sizes = {3, 45, 70};  // more than one tile, and tiles that end early
+    std::vector<int32_t> values(3 * 45 * 70);
+    std::iota(values.begin(), values.end(), 0);
+    Sizes order = {0, 1, 2};
+    do {
+      TensorView from = TensorView::contiguous(values.data(), DType::i32, sizes);
+      const Sizes strides = from.strides;
+      for (size_t d = 0; d < 3; ++d) {
+        from.sizes[d] = sizes[static_cast<size_t>(order[d])];
+        from.strides[d] = strides[static_cast<size_t>(order[d])];
+      }
+      const Tensor copy = *Tensor::copy_of(from);
+      const auto* at = copy.data_as<int32_t>();
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < from.sizes[0]; ++i) {
+        for (int64_t j = 0; j < from.sizes[1]; ++j) {
+          for (int64_t k = 0; k < from.sizes[2]; ++k, ++at) {
+            wrong += *at != i * from.strides[0] + j * from.strides[1] + k * from.strides[2];
+          }
+        }
+      }
+      CHECK(wrong == 0);
+    } while (std::next_permutation(order.begin(), order.end()));
   }
 
   TEST_CASE("negative, zero and skipping strides are followed") {

@@ -52,6 +52,7 @@ TEST_SUITE("core/constant") {
       const bool inside = bytes.data() >= constant.storage.data() &&
                           bytes.data() < constant.storage.data() + constant.storage.size();
       CHECK(inside == c.is_view);
+      CHECK(dense_bytes(constant, buffers).data() == bytes.data());  // copied once
       CHECK(constant.is_dense() == c.is_view);
     }
     CHECK(dense_bytes(view(storage, {3, 0}, {1, 1}, 0), buffers).empty());
