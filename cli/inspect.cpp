@@ -9,7 +9,7 @@ namespace backplane::cli {
 namespace {
 
 constexpr Option kOptions[] = {
-    {"graph,g", Takes::nothing, "", "of a .pt2: print the whole graph, one line a node"},
+    {"graph,g", Takes::nothing, "", "of a .pt2 or .pte: every node or instruction, one a line"},
     {"model", Takes::one, "NAME", "of a .pt2: which model of an archive with several"},
 };
 
@@ -23,7 +23,7 @@ int run(const Arguments& arguments, Console& console) {
   if (extension == ".pt2") {
     status = inspect_pt2(path, arguments.value("model"), arguments.has("graph"), console, json);
   } else if (extension == ".pte") {
-    status = inspect_pte(path, console, json);
+    status = inspect_pte(path, arguments.has("graph"), console, json);
   } else if (extension == ".ptd") {
     status = inspect_ptd(path, console, json);
   }

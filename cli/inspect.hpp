@@ -16,7 +16,7 @@ namespace backplane::cli {
 // Each fills `json` with one object and prints lines to `console`.
 Status inspect_pt2(const std::string& path, const std::string& model, bool graph,
                    const Console& console, JsonWriter& json);
-Status inspect_pte(const std::string& path, const Console& console, JsonWriter& json);
+Status inspect_pte(const std::string& path, bool graph, const Console& console, JsonWriter& json);
 Status inspect_ptd(const std::string& path, const Console& console, JsonWriter& json);
 
 // A line for each slot, and a JSON array called `array`: "in.0  x  float32[1, 8]".

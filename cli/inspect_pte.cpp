@@ -1,6 +1,7 @@
 #include "common/mapped_file.hpp"
 #include "format/ptd.hpp"
 #include "format/pte.hpp"
+#include "format/pte_print.hpp"
 #include "inspect.hpp"
 #include "lower_command.hpp"
 #include "runtime/data_record.hpp"
@@ -16,6 +17,27 @@ std::string_view text_of(Bytes bytes) {
 std::string describe(const TensorLayout& layout) {
   return std::string(name_of(layout.dtype)) +
          format_sizes(std::vector<int64_t>(layout.sizes.begin(), layout.sizes.end()));
+}
+
+// "float32[s0 in 1...512, 8]", as far as the rules know it.
+std::string describe(const TensorLayout& layout, const std::vector<runtime::DimRule>& dims,
+                     const runtime::MethodSignature& method) {
+  std::string text = std::string(name_of(layout.dtype)) + "[";
+  for (size_t d = 0; d < layout.sizes.size(); ++d) {
+    const runtime::DimRule& rule = dims[d];
+    if (d > 0) text += ", ";
+    if (rule.symbol < 0) {
+      text += (rule.is_fixed() ? "" : "...") + std::to_string(layout.sizes[d]);
+      continue;
+    }
+    const runtime::SymbolRule& symbol = method.symbols[static_cast<size_t>(rule.symbol)];
+    if (rule.scale != 1) text += std::to_string(rule.scale) + "*";
+    text += symbol.name;
+    if (rule.offset != 0) text += (rule.offset < 0 ? "" : "+") + std::to_string(rule.offset);
+    text += " in " + std::to_string(symbol.min) + "...";
+    if (symbol.max != std::numeric_limits<int64_t>::max()) text += std::to_string(symbol.max);
+  }
+  return text + "]";
 }
 
 std::string describe(const pte::Value& value) {
@@ -41,14 +63,19 @@ std::string describe(const pte::Value& value) {
 }
 
 std::vector<SlotText> slots_of(const pte::Plan& plan, const std::vector<pte::ValueIndex>& indices,
-                               const std::vector<runtime::SlotSignature>* names,
-                               const std::string& prefix) {
+                               const std::vector<runtime::SlotSignature>* known,
+                               const runtime::MethodSignature* method, const std::string& prefix) {
   std::vector<SlotText> slots;
   size_t count = 0;
   for (size_t i = 0; i < indices.size(); ++i) {
     const pte::Value& value = plan.values[static_cast<size_t>(indices[i])];
-    SlotText slot{"", names && i < names->size() ? (*names)[i].name : "", describe(value)};
-    if (std::holds_alternative<pte::Tensor>(value)) slot.key = prefix + std::to_string(count++);
+    const runtime::SlotSignature* own = known && i < known->size() ? &(*known)[i] : nullptr;
+    SlotText slot{"", own ? own->name : "", describe(value)};
+    if (const auto* tensor = std::get_if<pte::Tensor>(&value)) {
+      slot.key = prefix + std::to_string(count++);
+      if (own && !own->dims.empty() && own->dims.size() == tensor->layout.sizes.size())
+        slot.type = describe(tensor->layout, own->dims, *method);
+    }
     slots.push_back(std::move(slot));
   }
   return slots;
@@ -77,17 +104,30 @@ std::map<std::string, size_t> count_calls(const pte::Plan& plan) {
   return counts;
 }
 
-void show_plan(const pte::Plan& plan, const runtime::MethodSignature* signature,
+void show_instructions(const pte::Plan& plan, const Console& console, JsonWriter& json) {
+  json.key("graph");
+  json.begin_array();
+  for (const std::string& line : pte::print_instructions(plan)) {
+    console.print(line);
+    json.value(line);
+  }
+  json.end_array();
+}
+
+void show_plan(const pte::Plan& plan, const runtime::MethodSignature* signature, bool graph,
                const Console& console, JsonWriter& json) {
   json.begin_object();
   json.member("name", plan.name);
   console.print("method " + plan.name + ", inputs:");
-  show_slots("inputs", slots_of(plan, plan.inputs, signature ? &signature->inputs : nullptr, "in."),
-             console, json);
+  show_slots(
+      "inputs",
+      slots_of(plan, plan.inputs, signature ? &signature->inputs : nullptr, signature, "in."),
+      console, json);
   console.print("outputs:");
-  show_slots("outputs",
-             slots_of(plan, plan.outputs, signature ? &signature->outputs : nullptr, "out."),
-             console, json);
+  show_slots(
+      "outputs",
+      slots_of(plan, plan.outputs, signature ? &signature->outputs : nullptr, signature, "out."),
+      console, json);
   uint64_t planned = 0;
   for (const uint64_t bytes : plan.non_const_buffer_sizes) planned += bytes;
   console.print("memory: " + format_bytes(planned));
@@ -104,6 +144,7 @@ void show_plan(const pte::Plan& plan, const runtime::MethodSignature* signature,
   json.end_array();
   console.print("instructions:");
   show_counts("instructions", count_calls(plan), console, json);
+  if (graph) show_instructions(plan, console, json);
   json.end_object();
 }
 
@@ -140,7 +181,7 @@ void show_data(const std::vector<NamedData>& data, const Console& console, JsonW
 
 }  // namespace
 
-Status inspect_pte(const std::string& path, const Console& console, JsonWriter& json) {
+Status inspect_pte(const std::string& path, bool graph, const Console& console, JsonWriter& json) {
   BP_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
   BP_ASSIGN_OR_RETURN(const pte::Program program, pte::read(file.bytes(), path));
   runtime::Signature signature;
@@ -156,7 +197,7 @@ Status inspect_pte(const std::string& path, const Console& console, JsonWriter& 
   for (const pte::Plan& plan : program.plans) {
     const runtime::MethodSignature* own = nullptr;
     for (const auto& method : signature.methods) own = method.name == plan.name ? &method : own;
-    show_plan(plan, own, console, json);
+    show_plan(plan, own, graph, console, json);
   }
   json.end_array();
   if (Status status = show_record(program, console, json); !status.ok()) {

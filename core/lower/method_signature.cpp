@@ -13,7 +13,7 @@ class Builder {
   // expression.
   runtime::DimRule rule(SymInt size) {
     runtime::DimRule none;
-    if (size.is_constant()) return none;
+    if (size.is_constant()) return runtime::DimRule::fixed(size.constant());
     if (const auto symbol = symbols_.as_symbol(size)) return {index(*symbol), 1, 0};
     const std::vector<size_t> used = symbols_.symbols_of(size);
     if (used.size() != 1) return none;
@@ -70,7 +70,8 @@ runtime::MethodSignature signature_of(Module& module, const std::vector<ValueInd
     out.name = name;
     if (value != nullptr && value->kind == ValueKind::tensor) {
       for (const SymInt size : value->type.sizes) out.dims.push_back(builder.rule(size));
-    } else if (value != nullptr && value->kind == ValueKind::sym_int && value->has_expr) {
+    } else if (value != nullptr && value->kind == ValueKind::sym_int && value->has_expr &&
+               !value->expr.is_constant()) {
       out.number = builder.rule(value->expr);
     } else if (value != nullptr) {
       out.number = runtime::DimRule{};

@@ -50,6 +50,7 @@ class JsonReader {
   }
 
   [[nodiscard]] bool is_null() const { return element_.is_null(); }
+  [[nodiscard]] bool is_integer() const { return element_.is_int64(); }
 
   // Calls `f(JsonReader) -> Status` for each element of an array.
   template <class F>

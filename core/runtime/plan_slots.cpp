@@ -54,7 +54,7 @@ DimBounds bounds_of(const MethodPlan& plan, const TensorPlan& tensor, size_t d,
                     const DimRule& rule) {
   DimBounds bounds;
   bounds.max = tensor.bounds[d];
-  if (tensor.is_fixed()) bounds.min = bounds.max;
+  if (tensor.is_fixed() || (rule.is_fixed() && rule.offset == bounds.max)) bounds.min = bounds.max;
   if (rule.symbol < 0 || tensor.is_fixed()) return bounds;
   const SymbolRule& symbol = plan.signature.symbols[static_cast<size_t>(rule.symbol)];
   bounds.min = std::max<int64_t>(0, affine(rule, symbol.min));

@@ -32,7 +32,7 @@ void append_list(std::string& out, std::string_view name, const std::vector<T>& 
 
 void append_rule(std::string& out, const DimRule& rule) {
   if (rule.symbol < 0) {
-    out += "null";
+    out += rule.is_fixed() ? std::to_string(rule.offset) : "null";
     return;
   }
   out += '{';
@@ -111,6 +111,11 @@ Status read_list(const JsonReader& object, std::string_view name, std::vector<T>
 
 Status read_rule(const JsonReader& object, size_t num_symbols, DimRule& rule) {
   if (object.is_null()) return Ok{};
+  if (object.is_integer()) {
+    BP_ASSIGN_OR_RETURN(const int64_t size, object.integer(std::numeric_limits<int64_t>::min()));
+    rule = DimRule::fixed(size);
+    return Ok{};
+  }
   BP_TRY(read_index(object, "symbol", rule.symbol));
   if (rule.symbol >= 0 && static_cast<size_t>(rule.symbol) >= num_symbols) {
     return object.error("names symbol " + std::to_string(rule.symbol) + " of " +

@@ -5,7 +5,7 @@
 //   {"methods": [{
 //     "name": "forward",
 //     "symbols": [{"name": "s0", "min": 1, "max": 512, "multiple": 8}],      [0, none, 1]
-//     "inputs":  [{"name": "x", "dims": [{"symbol": 0, "scale": 2, "offset": 1}, null]},
+//     "inputs":  [{"name": "x", "dims": [{"symbol": 0, "scale": 2, "offset": 1}, 8, null]},
 //                 {"name": "cache", "written": 12},                          [-1]
 //                 {"name": "n", "number": {"symbol": 0}}],
 //     "outputs": [{"name": "y", "dims": [{"symbol": 0}]}]}]}
@@ -34,12 +34,15 @@ struct SymbolRule {
   friend bool operator==(const SymbolRule&, const SymbolRule&) = default;
 };
 
-// A size or number that is scale * symbol + offset. Without a symbol: only what the file's tensor
-// says holds (the JSON has null then).
+// A size or number that is scale * symbol + offset. Without a symbol it is `offset` if scale is 0
+// (the JSON has that number then), else only what the file's tensor says holds (null).
 struct DimRule {
   int32_t symbol = -1;  // into MethodSignature::symbols
-  int64_t scale = 1;    // 1 or more
+  int64_t scale = 1;    // with a symbol, 1 or more
   int64_t offset = 0;
+
+  [[nodiscard]] static DimRule fixed(int64_t size) { return {-1, 0, size}; }
+  [[nodiscard]] bool is_fixed() const { return scale == 0; }
   friend bool operator==(const DimRule&, const DimRule&) = default;
 };
 

@@ -107,6 +107,12 @@ TEST_SUITE("cli/digits") {
     CHECK(pte.code == 0);
     CHECK(pte.out.find("in.0") != std::string::npos);
     CHECK(pte.out.find("in net.ptd") != std::string::npos);
+    CHECK(pte.out.find("float32[s40 in 1...512, 1, 8, 8]") != std::string::npos);
+    CHECK(pte.out.find("aten::convolution.out(") == std::string::npos);
+    const Outcome graph = command({"inspect", folder / "net.pte", "--graph"});
+    CHECK(graph.out.find("     0  aten::convolution.out(in.0, features.0.weight, ") !=
+          std::string::npos);
+    CHECK(graph.out.find(" -> out.0: float32[512, 10]") != std::string::npos);
     CHECK(command({"inspect", folder / "net.ptd"}).out.find("\nset ") != std::string::npos);
   }
 }

@@ -36,11 +36,12 @@ TEST_SUITE("core/runtime/signature") {
 
   TEST_CASE("the text is the one that the header shows") {
     const MethodSignature method{
-        "forward", {{"s0", 1, 512, 8}}, {{"x", {{0, 2, 1}, {}}, {}, -1}}, {}};
+        "forward", {{"s0", 1, 512, 8}}, {{"x", {{0, 2, 1}, DimRule::fixed(8), {}}, {}, -1}}, {}};
     CHECK(
         write(Signature{{method}}) ==
         R"({"methods":[{"name":"forward","symbols":[{"name":"s0","min":1,"max":512,"multiple":8}],)"
-        R"("inputs":[{"name":"x","dims":[{"symbol":0,"scale":2,"offset":1},null]}]}]})");
+        R"("inputs":[{"name":"x","dims":[{"symbol":0,"scale":2,"offset":1},8,null]}]}]})");
+    CHECK(*read_signature(bytes_of(write(Signature{{method}}))) == Signature{{method}});
   }
 
   TEST_CASE("a signature that is wrong is refused with the place and the reason") {
