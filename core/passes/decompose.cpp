@@ -16,7 +16,8 @@ const RuleMap& rules() {
   static const RuleMap map = [] {
     RuleMap all;
     for (const auto family :
-         {arithmetic_rules(), attention_rules(), network_rules(), view_rules()}) {
+         {arithmetic_rules(), attention_rules(), class_loss_rules(), layer_rules(), loss_rules(),
+          network_rules(), sampling_rules(), view_rules()}) {
       for (const DecompositionRule& rule : family) all.emplace(rule.op, rule.apply);
     }
     return all;

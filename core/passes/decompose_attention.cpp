@@ -125,26 +125,34 @@ bool attention(Rewriter& r, const Node& node) {
   if (r.rank(query) < 2 || !is_floating(dtype)) return false;
   const DType work = dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
   const SymInt width = r.size(query, -1);
-  if (args.is_none("scale") && !width.is_constant()) return false;
-  const double scale = args.is_none("scale")
+  // Both factors take half of the scale, as eager PyTorch does it: no overflow in the product.
+  const bool by_width = args.is_none("scale") && !width.is_constant();
+  const double scale = !args.is_none("scale") ? args.number("scale")
+                       : width.is_constant()
                            ? 1.0 / std::sqrt(static_cast<double>(width.constant()))
-                           : args.number("scale");
+                           : 1.0;
+  const double half = std::sqrt(std::fabs(scale));
+  const auto scaled = [&](ValueRef x, double sign) {
+    if (!by_width) return r.emit("aten::mul.Scalar", {x, sign * half});
+    const ValueRef root = r.emit(
+        "aten::sqrt", {r.emit("aten::full", {IntList{}, r.integer(width)}, {{"dtype", work}})});
+    return r.emit("aten::mul.Tensor", {x, r.emit("aten::rsqrt", {root})});
+  };
   ValueRef key = args.tensor("key");
   ValueRef value = args.tensor("value");
   if (args.flag("enable_gqa") && r.rank(query) > 2) {
     const SymInt heads = r.size(query, -3);
     const SymInt served = r.size(key, -3);
-    if (!heads.is_constant() || !served.is_constant() || served.constant() < 1) return false;
-    const int64_t times = heads.constant() / served.constant();
+    const bool known = heads.is_constant() && served.is_constant() && served.constant() >= 1;
+    if (!known && heads != served) return false;
+    const int64_t times = known ? heads.constant() / served.constant() : 1;
     if (times > 1) {
       key = repeat_heads(r, key, heads, times);
       value = repeat_heads(r, value, heads, times);
     }
   }
-  // Both factors take half of the scale, as eager PyTorch does it: no overflow in the product.
-  const double half = std::sqrt(std::fabs(scale));
-  const ValueRef q = r.emit("aten::mul.Scalar", {cast(r, query, work), scale < 0 ? -half : half});
-  const ValueRef k = r.emit("aten::mul.Scalar", {cast(r, turned(r, key), work), half});
+  const ValueRef q = scaled(cast(r, query, work), scale < 0 ? -1 : 1);
+  const ValueRef k = scaled(cast(r, turned(r, key), work), 1);
   const auto product = [&](ValueRef a, ValueRef b) {
     return r.rank(a) == 2 && r.rank(b) == 2 ? r.emit("aten::mm", {a, b}) : batched(r, a, b);
   };

@@ -57,25 +57,25 @@ bool conv_named_padding(Rewriter& r, const Node& node) {
   const NodeArgs args = r.args(node);
   const ValueRef weight = args.tensor("weight");
   const IntList dilation = ints_of(args.integers("dilation"), Spatial);
-  IntList padding = repeated(0, Spatial);
+  std::vector<SymInt> padding(Spatial, SymInt(0));
   Batched in = with_batch(r, args.tensor("input"), Spatial);
   if (args.text("padding") == "same") {
-    IntList extra;
-    bool uneven = false;
+    SymbolTable& symbols = r.symbols();
+    std::vector<SymInt> extra;
     for (size_t d = 0; d < Spatial; ++d) {
       const SymInt kernel = r.size(weight, static_cast<int64_t>(d) + 2);
-      if (!kernel.is_constant()) return false;
-      const int64_t total = dilation[d].literal * (kernel.constant() - 1);
-      padding[d].literal = total / 2;
-      uneven = uneven || total % 2 != 0;
-      extra.insert(extra.begin(), {{0, kNone}, {total % 2, kNone}});
+      const SymInt total = symbols.mul(dilation[d].literal, symbols.sub(kernel, 1));
+      padding[d] = symbols.floor_div(total, 2);
+      extra.insert(extra.begin(), {SymInt(0), symbols.sub(total, symbols.mul(2, padding[d]))});
     }
-    if (uneven) in.x = r.emit("aten::constant_pad_nd", {in.x, extra, 0.0});
+    const auto is_zero = [](SymInt size) { return size == SymInt(0); };
+    if (!std::all_of(extra.begin(), extra.end(), is_zero))
+      in.x = r.emit("aten::constant_pad_nd", {in.x, r.integers(extra), 0.0});
   }
   const ValueRef y =
       r.emit("aten::convolution",
              {in.x, weight, tensor_or_none(args, "bias"), ints_of(args.integers("stride"), Spatial),
-              padding, dilation, false, repeated(0, Spatial), args.integer("groups")});
+              r.integers(padding), dilation, false, repeated(0, Spatial), args.integer("groups")});
   r.replace(node, without_batch(r, y, in.added));
   return true;
 }
@@ -99,13 +99,19 @@ ValueRef matrix(Rewriter& r, ValueRef x, SymInt rows, SymInt columns) {
   return r.emit("aten::view", {x, r.integers(sizes)});
 }
 
-// x · wᵀ + b over the last dimension.
+// x · wᵀ + b over the last dimension; a weight of one dimension is one row.
 bool linear(Rewriter& r, const Node& node) {
   const NodeArgs args = r.args(node);
   const ValueRef x = args.tensor("input");
   const ValueRef weight = args.tensor("weight");
   const auto& sizes = r.type(x).sizes;
-  if (r.rank(weight) != 2 || sizes.empty() || !is_floating(r.dtype(x))) return false;
+  if (r.rank(weight) == 1) {
+    ValueRef y = r.emit("aten::matmul", {x, weight});
+    if (!args.is_none("bias")) y = r.emit("aten::add.Tensor", {y, args.tensor("bias")});
+    r.replace(node, y);
+    return true;
+  }
+  if (r.rank(weight) != 2 || sizes.empty()) return false;
   const std::vector<SymInt> lead(sizes.begin(), sizes.end() - 1);
   const SymInt rows = r.symbols().product(lead);
   const ValueRef flat = lead.size() == 1 ? x : matrix(r, x, rows, sizes.back());
@@ -139,18 +145,6 @@ bool group_norm(Rewriter& r, const Node& node) {
       r.emit_all("aten::native_group_norm",
                  {x, args.raw("weight"), args.raw("bias"), r.integer(sizes[0]), r.integer(sizes[1]),
                   r.integer(area), args.integer("num_groups"), args.number("eps")});
-  if (r.ok()) r.replace(node, out[0]);
-  return true;
-}
-
-bool batch_norm(Rewriter& r, const Node& node) {
-  const NodeArgs args = r.args(node);
-  if (args.flag("training") || args.is_none("running_mean") || args.is_none("running_var"))
-    return false;
-  const auto out = r.emit_all(
-      "aten::_native_batch_norm_legit_no_training",
-      {args.tensor("input"), args.raw("weight"), args.raw("bias"), args.tensor("running_mean"),
-       args.tensor("running_var"), args.number("momentum"), args.number("eps")});
   if (r.ok()) r.replace(node, out[0]);
   return true;
 }
@@ -221,24 +215,6 @@ bool adaptive_avg_pool2d(Rewriter& r, const Node& node) {
   return true;
 }
 
-bool pad(Rewriter& r, const Node& node) {
-  const NodeArgs args = r.args(node);
-  const ValueRef x = args.tensor("self");
-  const std::string_view mode = args.text("mode");
-  if (mode == "constant") {
-    const Argument value = args.is_none("value") ? Argument(int64_t{0}) : args.raw("value");
-    r.replace(node, r.emit("aten::constant_pad_nd", {x, args.raw("pad"), value}));
-    return true;
-  }
-  const size_t spatial = args.sizes("pad").size() / 2;
-  if (spatial < 1 || spatial > 3 || (mode != "reflect" && mode != "replicate")) return false;
-  const std::string op =
-      std::string(mode == "reflect" ? "aten::reflection_pad" : "aten::replication_pad") +
-      std::to_string(spatial) + "d";
-  r.replace(node, r.emit(op, {x, args.raw("pad")}));
-  return true;
-}
-
 // What older exports record wrongly: the last states have the sizes of the first ones. Stays whole.
 bool recurrent(Rewriter& r, const Node& node) {
   std::vector<ValueId> states;
@@ -253,7 +229,6 @@ bool recurrent(Rewriter& r, const Node& node) {
 
 constexpr std::array kRules = {
     DecompositionRule{"aten::adaptive_avg_pool2d", adaptive_avg_pool2d},
-    DecompositionRule{"aten::batch_norm", batch_norm},
     DecompositionRule{"aten::conv1d", conv<1>},
     DecompositionRule{"aten::conv1d.padding", conv_named_padding<1>},
     DecompositionRule{"aten::conv2d", conv<2>},
@@ -271,7 +246,6 @@ constexpr std::array kRules = {
     DecompositionRule{"aten::lstm.input", recurrent},
     DecompositionRule{"aten::max_pool2d", max_pool<2>},
     DecompositionRule{"aten::max_pool3d", max_pool<3>},
-    DecompositionRule{"aten::pad", pad},
     DecompositionRule{"aten::rms_norm", rms_norm},
     DecompositionRule{"aten::rnn_relu.input", recurrent},
     DecompositionRule{"aten::rnn_tanh.input", recurrent},

@@ -102,5 +102,6 @@ struct Family {
 [[nodiscard]] std::span<const Family> factory_rules();
 [[nodiscard]] std::span<const Family> network_rules();
 [[nodiscard]] std::span<const Family> window_rules();
+[[nodiscard]] std::span<const Family> loss_rules();
 
 }  // namespace backplane::ops::meta

@@ -18,7 +18,7 @@ bool has_word(std::string_view names, std::string_view name) {
 
 const Family* find(std::string_view name) {
   for (const auto rules : {elementwise_rules(), reduction_rules(), view_rules(), index_rules(),
-                           factory_rules(), network_rules(), window_rules()}) {
+                           factory_rules(), network_rules(), window_rules(), loss_rules()}) {
     const auto found = std::find_if(rules.begin(), rules.end(), [&](const Family& family) {
       return has_word(family.names, name);
     });
