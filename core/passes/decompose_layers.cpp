@@ -1,7 +1,6 @@
 // Layers with a gate, a slope or a table; normalisation by a batch's own statistics; attention that
 // is asked for its sums too.
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include "passes/decompose.hpp"
@@ -174,11 +173,15 @@ bool instance_norm(Rewriter& r, const Node& node) {
 ValueRef score_sums(Rewriter& r, const NodeArgs& args, DType dtype) {
   const ValueRef query = cast(r, args.tensor("query"), dtype);
   const ValueRef key = cast(r, args.tensor("key"), dtype);
-  const double scale = args.is_none("scale")
-                           ? 1 / std::sqrt(static_cast<double>(r.size(query, -1).constant()))
-                           : args.number("scale");
+  const SymInt width = r.size(query, -1);
   const ValueRef turned = r.emit("aten::transpose.int", {key, int64_t{-2}, int64_t{-1}});
-  ValueRef scores = r.emit("aten::mul.Scalar", {r.emit("aten::matmul", {query, turned}), scale});
+  ValueRef scores = r.emit("aten::matmul", {query, turned});
+  if (args.is_none("scale")) {
+    const ValueRef number = r.emit("aten::full", {IntList{}, r.integer(width)}, {{"dtype", dtype}});
+    scores = r.emit("aten::mul.Tensor", {scores, r.emit("aten::rsqrt", {number})});
+  } else {
+    scores = r.emit("aten::mul.Scalar", {scores, args.number("scale")});
+  }
   const auto count = [&](ValueRef x, int64_t at) {
     const ValueRef numbers = r.emit("aten::arange", {r.integer(r.size(x, -2))});
     return r.emit("aten::unsqueeze", {numbers, at});
@@ -192,13 +195,16 @@ ValueRef score_sums(Rewriter& r, const NodeArgs& args, DType dtype) {
   }
   if (!args.is_none("attn_mask"))
     scores = r.emit("aten::add.Tensor", {scores, cast(r, args.tensor("attn_mask"), dtype)});
-  return r.emit("aten::logsumexp", {scores, IntList{{-1, kNone}}});
+  const ValueRef most = r.emit("aten::amax", {scores, IntList{{-1, kNone}}, true});
+  const ValueRef powers = r.emit("aten::exp", {r.emit("aten::sub.Tensor", {scores, most})});
+  const ValueRef sum = r.emit("aten::sum.dim_IntList", {powers, IntList{{-1, kNone}}});
+  return r.emit("aten::add.Tensor",
+                {r.emit("aten::log", {sum}), r.emit("aten::squeeze.dim", {most, int64_t{-1}})});
 }
 
 bool flash_attention(Rewriter& r, const Node& node) {
   const NodeArgs args = r.args(node);
-  const bool scaled = !args.is_none("scale") || r.size(args.tensor("query"), -1).is_constant();
-  if (args.number("dropout_p") != 0 || !scaled) return false;
+  if (args.number("dropout_p") != 0) return false;
   if (node.outputs[0] != kNone) {
     r.replace(node.outputs[0],
               r.emit("aten::scaled_dot_product_attention",

@@ -240,9 +240,12 @@ Status batch_norm(Context& ctx, const Args& args) {
 struct BatchNorm {
   int64_t running;   // running_mean; running_var is next
   int64_t training;  // then momentum and eps
+  int64_t reserve;   // the result that stays empty
+  bool always;       // in training, whatever the arguments say
 };
-constexpr BatchNorm kStatistics = {3, 5};
-constexpr BatchNorm kNoStatistics = {-1, 3};
+constexpr BatchNorm kStatistics = {3, 5, -1, false};
+constexpr BatchNorm kNoStatistics = {-1, 3, -1, false};
+constexpr BatchNorm kUpdate = {3, 4, 3, true};
 
 template <class T>
 Status trained_of(Context& ctx, const Args& args, const BatchNorm& op) {
@@ -257,7 +260,7 @@ Status trained_of(Context& ctx, const Args& args, const BatchNorm& op) {
     BP_ASSIGN_OR_RETURN(mean, read<T>(ctx, args.tensor(op.running)));
     BP_ASSIGN_OR_RETURN(var, read<T>(ctx, args.tensor(op.running + 1)));
   }
-  const bool training = args.boolean(op.training);
+  const bool training = op.always || args.boolean(op.training);
   const double momentum = args.floating(op.training + 1);
   const double eps = args.floating(op.training + 2);
   const Split s = split_at(self.shape(), 1);
@@ -265,7 +268,7 @@ Status trained_of(Context& ctx, const Args& args, const BatchNorm& op) {
   const Dims saved = {training ? s.size : 0};
   BP_TRY(ctx.resize(args.out(0), self.shape()));
   for (int64_t o = 1; o < args.size() - args.num_inputs(); ++o)
-    BP_TRY(ctx.resize(args.out(o), o < 3 ? saved : channels));
+    BP_TRY(ctx.resize(args.out(o), o == op.reserve ? Dims{0} : o < 3 ? saved : channels));
   BP_ASSIGN_OR_RETURN(T * y, open<T>(ctx, args.out(0)));
   BP_ASSIGN_OR_RETURN(T * stats, ctx.scratch<T>(std::max<int64_t>(4 * s.size, 1)));
   BP_ASSIGN_OR_RETURN(T * row, ctx.scratch<T>(std::max<int64_t>(s.outer * s.inner, 1)));
@@ -300,8 +303,8 @@ Status trained_of(Context& ctx, const Args& args, const BatchNorm& op) {
   }
   close(args.out(0), y);
   for (int64_t o = 1; o < args.size() - args.num_inputs(); ++o) {
-    if (args.out(o).numel() > 0)
-      close(args.out(o), static_cast<const T*>(stats + (o - 1) * s.size));
+    const int64_t at = op.reserve >= 0 && o > op.reserve ? o - 2 : o - 1;
+    if (args.out(o).numel() > 0) close(args.out(o), static_cast<const T*>(stats + at * s.size));
   }
   return Ok{};
 }
@@ -310,7 +313,7 @@ template <const BatchNorm& Op>
 Status trained(Context& ctx, const Args& args) {
   const Tensor self = args.tensor(0);
   if (self.dim() < 2) return invalid({"expected 2D or higher input, got ", self.shape()});
-  for (int64_t at = 1; at < Op.training; ++at) {
+  for (int64_t at = 1; at < Op.training + (Op.always ? 1 : 0); ++at) {
     if (args.has(at) && (args.tensor(at).dim() != 1 || args.tensor(at).size(0) != self.size(1))) {
       return invalid({"weight, bias and running statistics should contain ", self.size(1),
                       " elements not ", args.tensor(at).shape()});
@@ -321,6 +324,7 @@ Status trained(Context& ctx, const Args& args) {
 }
 
 constexpr Entry table[] = {
+    {"aten::_batch_norm_with_update_functional.out", "tTTttff>tttttt", trained<kUpdate>, kFloats},
     {"aten::_log_softmax.out", "tib>t", softmax<true, false>, kFloats},
     {"aten::_native_batch_norm_legit.no_stats_out", "tTTbff>ttt", trained<kNoStatistics>, kFloats},
     {"aten::_native_batch_norm_legit_functional.out", "tTTttbff>ttttt", trained<kStatistics>,
