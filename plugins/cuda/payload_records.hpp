@@ -72,7 +72,7 @@ enum class BufferKind : uint32_t {
 struct Buffer {
   BufferKind kind;
   bp_dtype_t dtype;
-  SizeId bytes;         // all that steps touch of it, from its start
+  SizeId bytes;         // all that steps touch of it, from its start; number: its value, if output
   uint32_t align;       // of its address; a power of two
   SizeList dims;        // the tensor in it: inputs, outputs, weights; others may be empty
   SizeList strides;     // as many
