@@ -44,6 +44,7 @@ struct Instance {
 
 struct Program {
   sdk::Host host;
+  int64_t num_inputs = -1;
   std::vector<Step> steps;
   std::vector<int64_t> outputs;
   std::vector<Tensor> constants;
@@ -92,6 +93,8 @@ Result<Tensor> elementwise(Op op, const Tensor& a, const Tensor& b) {
 
 // y[m, n] = x[m, k] · w[n, k]ᵀ + b[n]
 Result<Tensor> matrix(const Tensor& x, const Tensor& w, const Tensor* b) {
+  if (w.shape.size() != 2 || (b != nullptr && count(b->shape) != w.shape[0]))
+    return Error{Code::invalid_argument, "linear: weight and bias don't fit together"};
   const int64_t k = w.shape[1];
   const int64_t n = w.shape[0];
   if (x.shape.empty() || x.shape.back() != k)
@@ -111,6 +114,9 @@ Result<Tensor> matrix(const Tensor& x, const Tensor& w, const Tensor* b) {
 }
 
 Status Instance::execute(const sdk::Run& run) {
+  if (static_cast<int64_t>(run.inputs().size()) != program.num_inputs ||
+      run.outputs().size() != program.outputs.size())
+    return Error{Code::invalid_argument, "the payload is for other inputs or outputs"};
   std::vector<Tensor> slots;
   for (const bp_tensor_t& in : run.inputs()) {
     const auto* data =
@@ -236,7 +242,7 @@ struct Template {
   Result<std::unique_ptr<Program>> load(const sdk::LoadRequest& request) {
     std::string_view text(reinterpret_cast<const char*>(request.payload.data()),
                           request.payload.size());
-    auto program = std::make_unique<Program>(Program{host, {}, {}, {}, {}});
+    auto program = std::make_unique<Program>(Program{.host = host});
     int64_t slots = 0;
     while (!text.empty()) {
       std::string_view line = text.substr(0, text.find('\n'));
@@ -260,8 +266,8 @@ struct Template {
             std::errc())
           return damaged();
       }
-      if (kind == "in" && numbers.size() == 1) {
-        slots = numbers[0];
+      if (kind == "in" && numbers.size() == 1 && program->num_inputs < 0) {
+        slots = program->num_inputs = numbers[0];
       } else if (kind == "const") {
         constant.shape = numbers;
         const bool fits = std::all_of(numbers.begin(), numbers.end(),
@@ -287,6 +293,7 @@ struct Template {
         return damaged();
       }
     }
+    if (program->num_inputs < 0) return damaged();
     return program;
   }
 
