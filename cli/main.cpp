@@ -18,8 +18,8 @@
 namespace backplane::cli {
 namespace {
 
-constexpr const Verb* kVerbs[] = {&kLowerVerb, &kRunVerb, &kVerifyVerb, &kInspectVerb,
-                                  &kPluginsVerb};
+constexpr const Verb* kVerbs[] = {&kLowerVerb,   &kRunVerb,   &kVerifyVerb,
+                                  &kInspectVerb, &kCheckVerb, &kPluginsVerb};
 
 std::string overview() {
   std::string text =

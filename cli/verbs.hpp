@@ -5,6 +5,7 @@
 
 namespace backplane::cli {
 
+extern const Verb kCheckVerb;
 extern const Verb kInspectVerb;
 extern const Verb kLowerVerb;
 extern const Verb kPluginsVerb;

@@ -9,7 +9,7 @@ namespace backplane::cli {
 namespace {
 
 const std::string kDigits = "../../examples/digits/digits.pt2";
-const std::vector<std::string> kVerbs = {"lower", "run", "verify", "inspect", "plugins"};
+const std::vector<std::string> kVerbs = {"lower", "run", "verify", "inspect", "check", "plugins"};
 
 TEST_SUITE("cli/command") {
   TEST_CASE("wrong usage exits with 64 and one line that names what is wrong") {
