@@ -22,7 +22,6 @@ class SizeTable {
   [[nodiscard]] SizeId constant(int64_t number);
   // unsupported: it can't be known from the inputs' shapes.
   [[nodiscard]] Result<SizeId> of(const bp_dim_t& dim);
-  // Whether the graph gives this symbol's value: for one that no input has it says no.
   [[nodiscard]] SizeId add(SizeId a, SizeId b);
   [[nodiscard]] SizeId multiply(SizeId a, SizeId b);
   [[nodiscard]] SizeId floor_div(SizeId a, SizeId b);

@@ -5,7 +5,7 @@
 
 namespace backplane::cuda::compiler {
 
-// Of arguments `a` and `b`, each a tensor or a number. `floats`: integers give float32.
+// Of arguments `a` and `b`, each a tensor or a number.
 [[nodiscard]] Result<bp_dtype_t> promoted(const OpCall& call, size_t a, size_t b);
 
 }  // namespace backplane::cuda::compiler
