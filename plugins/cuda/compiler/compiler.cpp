@@ -15,7 +15,7 @@ std::string description(const Plan& plan) {
   };
   const size_t setup = plan.summary[0].num_setup_steps;
   return count(plan.steps.size() - setup, "step") + ", " + std::to_string(setup) +
-         " at load: " + count(plan.launches.size(), "launch") + " of " +
+         " at load: " + count(plan.launches.size(), "call") + " of " +
          count(plan.kernels.size(), "kernel") + ", " + count(plan.gemms.size(), "product") + ", " +
          count(plan.convolutions.size(), "convolution");
 }
