@@ -16,8 +16,9 @@ const RuleMap& rules() {
   static const RuleMap map = [] {
     RuleMap all;
     for (const auto family :
-         {arithmetic_rules(), attention_rules(), class_loss_rules(), layer_rules(), loss_rules(),
-          network_rules(), sampling_rules(), view_rules()}) {
+         {arithmetic_rules(), attention_rules(), calculus_rules(), class_loss_rules(),
+          einsum_rules(), join_rules(), layer_rules(), loss_rules(), network_rules(),
+          product_rules(), sampling_rules(), view_rules()}) {
       for (const DecompositionRule& rule : family) all.emplace(rule.op, rule.apply);
     }
     return all;

@@ -24,10 +24,14 @@ struct DecompositionRule {
 // The rules by family, each in a file of its own.
 [[nodiscard]] std::span<const DecompositionRule> arithmetic_rules();
 [[nodiscard]] std::span<const DecompositionRule> attention_rules();
+[[nodiscard]] std::span<const DecompositionRule> calculus_rules();
 [[nodiscard]] std::span<const DecompositionRule> class_loss_rules();
+[[nodiscard]] std::span<const DecompositionRule> einsum_rules();
+[[nodiscard]] std::span<const DecompositionRule> join_rules();
 [[nodiscard]] std::span<const DecompositionRule> layer_rules();
 [[nodiscard]] std::span<const DecompositionRule> loss_rules();
 [[nodiscard]] std::span<const DecompositionRule> network_rules();
+[[nodiscard]] std::span<const DecompositionRule> product_rules();
 [[nodiscard]] std::span<const DecompositionRule> sampling_rules();
 [[nodiscard]] std::span<const DecompositionRule> view_rules();
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "passes/decompose.hpp"
+#include "passes/emit_views.hpp"
 
 namespace backplane::passes {
 namespace {
@@ -88,15 +89,6 @@ bool alias(Rewriter& r, const Node& node) {
   for (size_t i = 0; i < count; ++i) args.push_back(node.args[i].value);
   r.replace(node, r.emit(kAliases[I].second, std::move(args)));
   return true;
-}
-
-ValueRef cast(Rewriter& r, ValueRef x, DType dtype) {
-  if (r.dtype(x) == dtype) return x;
-  return r.emit("aten::_to_copy", {x}, {{"dtype", dtype}});
-}
-
-TensorType result_type(Rewriter& r, const Node& node) {
-  return r.type(ValueRef{node.outputs[0]});
 }
 
 bool to_dtype(Rewriter& r, const Node& node) {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "passes/decompose.hpp"
 
@@ -179,103 +178,7 @@ bool attention(Rewriter& r, const Node& node) {
   return true;
 }
 
-// A factor of an einsum: its dimensions carry letters.
-struct Labelled {
-  ValueRef value;
-  std::string labels;
-};
-
-ValueRef permuted(Rewriter& r, const Labelled& x, const std::string& order) {
-  if (x.labels == order) return x.value;
-  IntList dims;
-  for (const char label : order)
-    dims.push_back({static_cast<int64_t>(x.labels.find(label)), kNone});
-  return r.emit("aten::permute", {x.value, dims});
-}
-
-// Sums away the letters that nobody wants any more.
-Labelled without(Rewriter& r, Labelled x, const std::string& wanted) {
-  IntList dims;
-  std::string left;
-  for (size_t d = 0; d < x.labels.size(); ++d) {
-    if (wanted.find(x.labels[d]) == std::string::npos) {
-      dims.push_back({static_cast<int64_t>(d), kNone});
-    } else {
-      left += x.labels[d];
-    }
-  }
-  if (dims.empty()) return x;
-  return {r.emit("aten::sum.dim_IntList", {x.value, dims, false}), left};
-}
-
-// a and b over their common letters, as one batched product; `wanted`: letters needed after it.
-Labelled contract(Rewriter& r, Labelled a, Labelled b, const std::string& wanted) {
-  a = without(r, std::move(a), wanted + b.labels);
-  b = without(r, std::move(b), wanted + a.labels);
-  std::string batch, shared, left, right;
-  for (const char label : a.labels) {
-    const bool in_b = b.labels.find(label) != std::string::npos;
-    (in_b ? (wanted.find(label) != std::string::npos ? batch : shared) : left) += label;
-  }
-  for (const char label : b.labels) {
-    if (a.labels.find(label) == std::string::npos) right += label;
-  }
-  const auto size_of_labels = [&](const Labelled& x, const std::string& labels) {
-    Sizes sizes;
-    for (const char label : labels)
-      sizes.push_back(r.size(x.value, static_cast<int64_t>(x.labels.find(label))));
-    return sizes;
-  };
-  const auto matrices = [&](const Labelled& x, const std::string& rows,
-                            const std::string& columns) {
-    const std::array<SymInt, 3> three = {r.symbols().product(size_of_labels(x, batch)),
-                                         r.symbols().product(size_of_labels(x, rows)),
-                                         r.symbols().product(size_of_labels(x, columns))};
-    return view(r, permuted(r, x, batch + rows + columns), three);
-  };
-  const ValueRef product =
-      r.emit("aten::bmm", {matrices(a, left, shared), matrices(b, shared, right)});
-  Sizes sizes = size_of_labels(a, batch + left);
-  for (const SymInt size : size_of_labels(b, right)) sizes.push_back(size);
-  return {view(r, product, sizes), batch + left + right};
-}
-
-// Letters alone, each once in a factor; the result's after "->".
-bool einsum(Rewriter& r, const Node& node) {
-  const NodeArgs args = r.args(node);
-  std::string equation;
-  for (const char c : args.text("equation")) {
-    if (c != ' ') equation += c;
-  }
-  const size_t arrow = equation.find("->");
-  if (arrow == std::string::npos || equation.find('.') != std::string::npos) return false;
-  const std::string result = equation.substr(arrow + 2);
-  std::vector<Labelled> factors;
-  std::string inputs = equation.substr(0, arrow) + ",";
-  for (const ValueRef tensor : args.tensors("tensors")) {
-    const std::string labels = inputs.substr(0, inputs.find(','));
-    inputs.erase(0, labels.size() + 1);
-    const bool repeats = std::any_of(labels.begin(), labels.end(), [&](char c) {
-      return std::count(labels.begin(), labels.end(), c) > 1;
-    });
-    if (repeats || static_cast<int64_t>(labels.size()) != r.rank(tensor)) return false;
-    factors.push_back({tensor, labels});
-  }
-  if (factors.empty()) return false;
-  Labelled all = factors[0];
-  for (size_t i = 1; i < factors.size(); ++i) {
-    if (r.dtype(factors[i].value) != r.dtype(all.value)) return false;
-    std::string wanted = result;
-    for (size_t j = i + 1; j < factors.size(); ++j) wanted += factors[j].labels;
-    all = contract(r, all, factors[i], wanted);
-  }
-  all = without(r, all, result);
-  r.replace(node, permuted(r, all, result));
-  return true;
-}
-
 constexpr std::array kRules = {
-    DecompositionRule{"aten::einsum", einsum},
     DecompositionRule{"aten::linalg_matmul", matmul},
     DecompositionRule{"aten::matmul", matmul},
     DecompositionRule{"aten::scaled_dot_product_attention", attention},

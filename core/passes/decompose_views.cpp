@@ -1,42 +1,16 @@
 // Shapes: composites over view, permute, slice, cat and their like.
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "passes/decompose.hpp"
+#include "passes/emit_views.hpp"
 
 namespace backplane::passes {
 namespace {
 
-ValueRef view(Rewriter& r, ValueRef x, std::span<const SymInt> sizes) {
-  return r.emit("aten::view", {x, r.integers(sizes)});
-}
-
-IntList literals(std::span<const int64_t> numbers) {
-  IntList list;
-  for (const int64_t n : numbers) list.push_back({n, kNone});
-  return list;
-}
-
-ValueRef permute(Rewriter& r, ValueRef x, std::span<const int64_t> dims) {
-  return r.emit("aten::permute", {x, literals(dims)});
-}
-
-std::vector<int64_t> identity(int64_t rank) {
-  std::vector<int64_t> dims(static_cast<size_t>(rank));
-  std::iota(dims.begin(), dims.end(), 0);
-  return dims;
-}
-
-ValueList list_of(const std::vector<ValueRef>& values) {
-  ValueList list;
-  for (const ValueRef v : values) list.ids.push_back(v.id);
-  return list;
-}
-
 bool to_result_sizes(Rewriter& r, const Node& node) {
   const ValueRef x = r.args(node).tensor("self");
-  r.replace(node, view(r, x, r.type(ValueRef{node.outputs[0]}).sizes));
+  r.replace(node, view(r, x, result_type(r, node).sizes));
   return true;
 }
 
@@ -66,6 +40,18 @@ bool matrix_transpose(Rewriter& r, const Node& node) {
     return true;
   }
   return swap(r, node, x, -2, -1);
+}
+
+// Transposed, and conjugated where that says something.
+bool adjoint(Rewriter& r, const Node& node) {
+  const ValueRef x = r.args(node).tensor("self");
+  if (!is_complex(r.dtype(x))) return matrix_transpose(r, node);
+  const ValueRef conjugate = r.emit("aten::conj_physical", {x});
+  if (r.rank(x) < 2) {
+    r.replace(node, conjugate);
+    return true;
+  }
+  return swap(r, node, conjugate, -2, -1);
 }
 
 bool numpy_t(Rewriter& r, const Node& node) {
@@ -102,22 +88,58 @@ bool move_dims(Rewriter& r, const Node& node) {
 
 bool expand_to(Rewriter& r, const Node& node) {
   const ValueRef x = r.args(node).tensor("self");
-  r.replace(node, r.emit("aten::expand", {x, r.integers(r.type(ValueRef{node.outputs[0]}).sizes)}));
+  r.replace(node, expand(r, x, result_type(r, node).sizes));
   return true;
 }
 
-// Pieces of the sizes that the results have.
+// Pieces of the sizes that the results have. Where one is absent, only the last may be.
+bool split_along(Rewriter& r, const Node& node, int64_t dim) {
+  const ValueRef x = r.args(node).tensor("self");
+  const auto& outputs = node.outputs;
+  const auto last = outputs.empty() ? outputs.end() : outputs.end() - 1;
+  if (std::find(outputs.begin(), last, kNone) != last) return false;
+  SymInt start = 0;
+  for (const ValueId out : outputs) {
+    if (out == kNone) continue;
+    const SymInt end = r.symbols().add(start, r.size(ValueRef{out}, dim));
+    r.replace(out, slice(r, x, dim, start, end));
+    start = end;
+  }
+  return true;
+}
 bool split(Rewriter& r, const Node& node) {
   const NodeArgs args = r.args(node);
+  return split_along(r, node, r.wrap_dim(args.integer("dim"), r.rank(args.tensor("self"))));
+}
+// hsplit, vsplit, dsplit: dimension 1, 0 or 2; hsplit of a vector takes what it has.
+template <int64_t Dim>
+bool split_fixed(Rewriter& r, const Node& node) {
+  const int64_t rank = r.rank(r.args(node).tensor("self"));
+  return split_along(r, node, Dim == 1 && rank == 1 ? 0 : Dim);
+}
+
+// Cut where the elements of a tensor say, when the program runs.
+bool split_at_tensor(Rewriter& r, const Node& node) {
+  const NodeArgs args = r.args(node);
   const ValueRef x = args.tensor("self");
+  const ValueRef places = args.tensor("tensor_indices_or_sections");
   const int64_t dim = r.wrap_dim(args.integer("dim"), r.rank(x));
-  SymInt start = 0;
-  for (const ValueId out : node.outputs) {
-    if (out == kNone) continue;
-    const SymInt length = r.size(ValueRef{out}, dim);
-    const SymInt end = r.symbols().add(start, length);
-    r.replace(out,
-              r.emit("aten::slice.Tensor", {x, dim, r.integer(start), r.integer(end), int64_t{1}}));
+  const auto count = static_cast<int64_t>(node.outputs.size());
+  if (r.rank(places) != 1 || r.size(places, 0) != SymInt(count - 1)) return false;
+  Argument start = int64_t{0};
+  for (int64_t i = 0; i < count && r.ok(); ++i) {
+    Argument end = None{};
+    if (i + 1 < count) {
+      const ValueRef place = r.emit("aten::select.int", {places, int64_t{0}, i});
+      end = r.emit_symbolic("aten::_local_scalar_dense", {place}, std::nullopt);
+    }
+    const auto output = static_cast<size_t>(i);
+    if (node.outputs[output] != kNone) {
+      const auto part = r.emit_as("aten::slice.Tensor",
+                                  {{"self", x}, {"dim", dim}, {"start", start}, {"end", end}},
+                                  {result_type(r, node, output)});
+      if (r.ok()) r.replace(node.outputs[output], part[0]);
+    }
     start = end;
   }
   return true;
@@ -134,47 +156,12 @@ bool unbind(Rewriter& r, const Node& node) {
   return true;
 }
 
-bool stack(Rewriter& r, const Node& node) {
-  const NodeArgs args = r.args(node);
-  std::vector<ValueRef> parts = args.tensors("tensors");
-  if (parts.empty()) return false;
-  const int64_t dim = r.wrap_dim(args.integer("dim"), r.rank(parts[0]) + 1);
-  for (ValueRef& part : parts) part = r.emit("aten::unsqueeze", {part, dim});
-  r.replace(node, r.emit("aten::cat", {list_of(parts), dim}));
-  return true;
-}
-
-bool concat(Rewriter& r, const Node& node) {
-  const NodeArgs args = r.args(node);
-  r.replace(node, r.emit("aten::cat", {list_of(args.tensors("tensors")), args.integer("dim")}));
-  return true;
-}
-
 bool narrow(Rewriter& r, const Node& node) {
   const NodeArgs args = r.args(node);
   const SymInt start = args.size("start");
   const SymInt end = r.symbols().add(start, args.size("length"));
   r.replace(node, r.emit("aten::slice.Tensor", {args.tensor("self"), args.integer("dim"),
                                                 r.integer(start), r.integer(end), int64_t{1}}));
-  return true;
-}
-
-bool diff(Rewriter& r, const Node& node) {
-  const NodeArgs args = r.args(node);
-  ValueRef x = args.tensor("self");
-  if (args.integer("n") != 1 || r.dtype(x) == DType::boolean || r.rank(x) == 0) return false;
-  const int64_t dim = r.wrap_dim(args.integer("dim"), r.rank(x));
-  std::vector<ValueRef> parts;
-  if (!args.is_none("prepend")) parts.push_back(args.tensor("prepend"));
-  parts.push_back(x);
-  if (!args.is_none("append")) parts.push_back(args.tensor("append"));
-  if (parts.size() > 1) x = r.emit("aten::cat", {list_of(parts), dim});
-  const SymInt size = r.size(x, dim);
-  const ValueRef after =
-      r.emit("aten::slice.Tensor", {x, dim, int64_t{1}, r.integer(size), int64_t{1}});
-  const ValueRef before = r.emit(
-      "aten::slice.Tensor", {x, dim, int64_t{0}, r.integer(r.symbols().sub(size, 1)), int64_t{1}});
-  r.replace(node, r.emit("aten::sub.Tensor", {after, before}));
   return true;
 }
 
@@ -187,15 +174,84 @@ bool tile(Rewriter& r, const Node& node) {
   return true;
 }
 
+bool flip_last_or_first(Rewriter& r, const Node& node) {
+  const int64_t dim = node.op == "aten::fliplr" ? 1 : 0;
+  r.replace(node, r.emit("aten::flip", {r.args(node).tensor("self"), IntList{{dim, kNone}}}));
+  return true;
+}
+
+// `x` on a diagonal of zeros.
+ValueRef on_diagonal(Rewriter& r, ValueRef x, const TensorType& type, int64_t offset, int64_t dim1,
+                     int64_t dim2) {
+  const ValueRef zeros = full(r, type, 0);
+  return r.emit("aten::diagonal_scatter", {zeros, x, offset, dim1, dim2});
+}
+
+bool diag_embed(Rewriter& r, const Node& node) {
+  const NodeArgs args = r.args(node);
+  r.replace(node, on_diagonal(r, args.tensor("self"), result_type(r, node), args.integer("offset"),
+                              args.integer("dim1"), args.integer("dim2")));
+  return true;
+}
+
+// A vector on a diagonal, or the diagonal of a matrix.
+bool diag(Rewriter& r, const Node& node) {
+  const NodeArgs args = r.args(node);
+  const ValueRef x = args.tensor("self");
+  const int64_t offset = args.integer("diagonal");
+  if (r.rank(x) == 1) {
+    r.replace(node, on_diagonal(r, x, result_type(r, node), offset, 0, 1));
+  } else {
+    r.replace(node, r.emit("aten::diagonal", {x, offset}));
+  }
+  return true;
+}
+
+bool diagflat(Rewriter& r, const Node& node) {
+  const NodeArgs args = r.args(node);
+  const ValueRef x = args.tensor("self");
+  const ValueRef flat = view(r, x, {r.symbols().product(r.type(x).sizes)});
+  r.replace(node, on_diagonal(r, flat, result_type(r, node), args.integer("offset"), 0, 1));
+  return true;
+}
+
+// Sums over what broadcasting to self's sizes would repeat.
+bool sum_to_size(Rewriter& r, const Node& node) {
+  const ValueRef x = r.args(node).tensor("self");
+  const Sizes from = r.type(x).sizes;
+  const Sizes to = result_type(r, node).sizes;
+  if (to.size() > from.size()) return false;
+  const size_t added = from.size() - to.size();
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < from.size(); ++d) {
+    const bool repeated = d < added || (to[d - added] == SymInt(1) && from[d] != SymInt(1));
+    if (repeated) dims.push_back(static_cast<int64_t>(d));
+  }
+  const ValueRef sum = dims.empty() ? cast(r, x, result_type(r, node).dtype)
+                                    : r.emit("aten::sum.dim_IntList", {x, literals(dims), true});
+  r.replace(node, view(r, sum, to));
+  return true;
+}
+
 constexpr std::array kRules = {
+    DecompositionRule{"aten::H", adjoint},
+    DecompositionRule{"aten::adjoint", adjoint},
     DecompositionRule{"aten::broadcast_to", expand_to},
     DecompositionRule{"aten::chunk", split},
-    DecompositionRule{"aten::concat", concat},
-    DecompositionRule{"aten::concatenate", concat},
-    DecompositionRule{"aten::diff", diff},
+    DecompositionRule{"aten::diag", diag},
+    DecompositionRule{"aten::diag_embed", diag_embed},
+    DecompositionRule{"aten::diagflat", diagflat},
+    DecompositionRule{"aten::dsplit.array", split_fixed<2>},
+    DecompositionRule{"aten::dsplit.int", split_fixed<2>},
     DecompositionRule{"aten::expand_as", expand_to},
     DecompositionRule{"aten::flatten.using_ints", to_result_sizes},
+    DecompositionRule{"aten::fliplr", flip_last_or_first},
+    DecompositionRule{"aten::flipud", flip_last_or_first},
+    DecompositionRule{"aten::hsplit.array", split_fixed<1>},
+    DecompositionRule{"aten::hsplit.int", split_fixed<1>},
+    DecompositionRule{"aten::mH", adjoint},
     DecompositionRule{"aten::mT", matrix_transpose},
+    DecompositionRule{"aten::matrix_H", adjoint},
     DecompositionRule{"aten::movedim.int", move_dims},
     DecompositionRule{"aten::movedim.intlist", move_dims},
     DecompositionRule{"aten::moveaxis.int", move_dims},
@@ -210,12 +266,13 @@ constexpr std::array kRules = {
     DecompositionRule{"aten::split.Tensor", split},
     DecompositionRule{"aten::split.sizes", split},
     DecompositionRule{"aten::split_with_sizes", split},
-    DecompositionRule{"aten::stack", stack},
+    DecompositionRule{"aten::sum_to_size", sum_to_size},
     DecompositionRule{"aten::swapaxes", transpose},
     DecompositionRule{"aten::swapdims", transpose},
     DecompositionRule{"aten::t", matrix_transpose},
     DecompositionRule{"aten::tensor_split.indices", split},
     DecompositionRule{"aten::tensor_split.sections", split},
+    DecompositionRule{"aten::tensor_split.tensor_indices_or_sections", split_at_tensor},
     DecompositionRule{"aten::tile", tile},
     DecompositionRule{"aten::transpose.int", transpose},
     DecompositionRule{"aten::unbind.int", unbind},
@@ -224,6 +281,8 @@ constexpr std::array kRules = {
     DecompositionRule{"aten::unsafe_split.Tensor", split},
     DecompositionRule{"aten::unsafe_split_with_sizes", split},
     DecompositionRule{"aten::view_as", to_result_sizes},
+    DecompositionRule{"aten::vsplit.array", split_fixed<0>},
+    DecompositionRule{"aten::vsplit.int", split_fixed<0>},
 };
 
 }  // namespace

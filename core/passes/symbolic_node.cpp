@@ -226,7 +226,8 @@ class Bounds {
       if (id == kNone) continue;
       const Value& value = graph.value(id);
       if (value.kind == ValueKind::sym_int && value.has_expr) {
-        give(value.expr, {-kUnbounded, kUnbounded});
+        const bool is_offset = node.op == "aten::sym_storage_offset";
+        give(value.expr, {is_offset ? 0 : -kUnbounded, kUnbounded});
       }
       for (size_t d = 0; d < value.type.sizes.size(); ++d) {
         if (value.type.sizes[d].is_constant()) continue;
