@@ -15,6 +15,7 @@ enum Detail : int {
   index,      // i64
   floating,   // f32 for integers
   real,       // parts of complex
+  bits,       // u64
   kDType = 15,
   kWithIndices = 16,  // a second result: i64
   kTwice = 32,        // a second result like the first
@@ -30,6 +31,8 @@ DType value_dtype(Detail detail, DType from) {
       return from == DType::u8 ? DType::u8 : DType::boolean;
     case index:
       return DType::i64;
+    case bits:
+      return DType::u64;
     case floating:
       return is_exact ? DType::f32 : from;
     case real:
@@ -119,6 +122,7 @@ constexpr std::array kRules = {
     Family{"var std norm linalg_vector_norm", reduce, {}, real},
     Family{"var_mean std_mean", reduce, {}, real | kTwice},
     Family{"logsumexp", reduce, {}, floating},
+    Family{"hash_tensor", reduce, {}, bits},
     Family{"max min median nanmedian", reduce_to_values, {}, same},
     Family{"mode kthvalue", reduce_to_values, {}, same},
     Family{"cumsum cumprod", scan, {}, summed},

@@ -1,4 +1,6 @@
 // Copies, with or without a change of dtype.
+#include <algorithm>
+
 #include "portable/dense.hpp"
 #include "portable/map.hpp"
 #include "portable/shape.hpp"
@@ -110,6 +112,52 @@ Status as_complex(Context& ctx, const Args& args) {
   return Ok{};
 }
 
+// The sizes of `self` when its bytes are read as elements of `dtype`.
+Result<Dims> sizes_as(const Tensor& self, DType dtype) {
+  Dims shape(self.shape());
+  const int64_t from = size_of(self.dtype()), to = size_of(dtype);
+  if (from == to) return shape;
+  const int64_t last = shape.size() - 1;
+  if (last < 0 || shape[last] * from % to != 0) {
+    return invalid({"a tensor of ", self.dtype(), " and sizes ", self.shape(),
+                    " can't be viewed as ", dtype, ": its last dimension is no whole number of ",
+                    "elements"});
+  }
+  shape[last] = shape[last] * from / to;
+  return shape;
+}
+
+Status check_bits(const Args& args) {
+  const auto dtype = static_cast<DType>(args.integer(1));
+  BP_TRY(sizes_as(args.tensor(0), dtype));
+  if (args.out(0).dtype() == dtype) return Ok{};
+  return invalid(
+      {"expected out tensor to have dtype ", dtype, ", but got ", args.out(0).dtype(), " instead"});
+}
+
+// The same bytes as elements of another dtype: what is cut or joined is the last dimension.
+Status as_bits(Context& ctx, const Args& args) {
+  const Tensor self = args.tensor(0), out = args.out(0);
+  BP_ASSIGN_OR_RETURN(const Dims shape, sizes_as(self, out.dtype()));
+  BP_TRY(ctx.resize(out, shape));
+  BP_ASSIGN_OR_RETURN(auto* bytes, ctx.scratch<std::byte>(std::max<int64_t>(self.numel(), 1) *
+                                                          size_of(self.dtype())));
+  const auto dense = [&](const Tensor& like, Dims& strides) {
+    bp_tensor_t raw = *like.raw();
+    int64_t stride = 1;
+    for (int64_t d = like.dim(); d-- > 0; stride *= like.size(d)) strides[d] = stride;
+    raw.data = bytes;
+    raw.byte_offset = 0;
+    raw.strides = &strides[0];
+    return raw;
+  };
+  Dims from(self.dim(), 1), to(out.dim(), 1);
+  bp_tensor_t before = dense(self, from), after = dense(out, to);
+  copy_bytes(self, Tensor(&before));
+  copy_bytes(Tensor(&after), out);
+  return Ok{};
+}
+
 constexpr DTypes kAllComplex = kComplex | set_of(DType::c32);
 constexpr uint32_t kPlain = BP_KERNEL_MAY_ALIAS;
 
@@ -130,6 +178,7 @@ constexpr Entry table[] = {
     {"aten::view_as_real_copy.out", "t>t", as_real, kAllComplex, 0, check_as_real},
     {"aten::view_as_complex_copy.out", "t>t", as_complex, kFloats - set_of(DType::bf16), 0,
      check_as_complex},
+    {"aten::view_copy.dtype_out", "ti>t", as_bits, kAll, 0, check_bits},
     {"dim_order_ops::_to_dim_order_copy.out", "tbN>t", convert, kAll, kPlain},
     {"dim_order_ops::_clone_dim_order.out", "tbN>t", convert, kAll, kPlain, check_same_dtype},
 };

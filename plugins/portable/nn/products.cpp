@@ -158,14 +158,14 @@ constexpr Entry table[] = {
     {"aten::addbmm.out", "tttss>t", addbmm<true>, kProducts},
     {"aten::addmm.out", "tttss>t", addmm, kProducts},
     {"aten::addmv.out", "tttss>t", addmv, kProducts},
-    {"aten::addr.out", "tttss>t", addr, kProducts},
+    {"aten::addr.out", "tttss>t", addr, kProducts | kBool},
     {"aten::baddbmm.out", "tttss>t", addbmm<false>, kProducts},
     {"aten::bmm.out", "tt>t", bmm, kProducts},
     {"aten::dot.out", "tt>t", dot, kProducts},
-    {"aten::ger.out", "tt>t", outer, kProducts},
+    {"aten::ger.out", "tt>t", outer, kProducts | kBool},
     {"aten::mm.out", "tt>t", mm, kProducts},
     {"aten::mv.out", "tt>t", mv, kProducts},
-    {"aten::outer.out", "tt>t", outer, kProducts},
+    {"aten::outer.out", "tt>t", outer, kProducts | kBool},
 };
 
 }  // namespace
