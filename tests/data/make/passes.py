@@ -4,7 +4,7 @@ constants. With what eager PyTorch computes, for two calls one after the other.
     python passes.py OUT_DIR      writes OUT_DIR/NAME.pt2, NAME.safetensors (stepN.in.K, stepN.out.K, stepN.mutated.K)
 
 Made with torch 2.14.1."""
-import copy, sys, warnings
+import copy, sys, warnings, zipfile
 import torch
 from torch import nn
 import torch.nn.functional as F
@@ -15,9 +15,10 @@ warnings.filterwarnings("ignore")
 PROGRAMS = {}
 
 
-def program(*inputs, dynamic=None):
+def program(*inputs, dynamic=None, second=None):
+    """`second`: what makes the inputs of the second call, if not what makes the first's."""
     def add(cls):
-        PROGRAMS[cls.__name__] = (cls, inputs, dynamic)
+        PROGRAMS[cls.__name__] = (cls, [inputs, second or inputs], dynamic)
         return cls
     return add
 
@@ -202,7 +203,7 @@ class modes(nn.Module):
         return y, z.float(), s.seen * 1, x + 0
 
 
-@program(rand(4, 3), lambda: torch.tensor([1.0]))
+@program(rand(4, 3), lambda: torch.tensor([1.0]), second=[rand(4, 3), lambda: torch.tensor([-1.0])])
 class cond_writes(nn.Module):
     def __init__(s):
         super().__init__()
@@ -283,7 +284,7 @@ class complex_views(nn.Module):
         return torch.view_as_real(c.conj().resolve_conj()) * 1, c.imag * 1
 
 
-@program(rand(5, 4), dynamic={"x": {0: Dim("n", min=3, max=16)}})
+@program(rand(5, 4), dynamic={"x": {0: Dim("n", min=3, max=16)}}, second=[rand(8, 4)])
 class dynamic_views(nn.Module):
     def forward(s, x):
         y = x * 1
@@ -352,17 +353,97 @@ class known_branches(nn.Module):
         return torch.cond(s.flag, lambda v: v + 1, lambda v: v - 1, (y,))
 
 
+@program(rand(2, 3), rand(3), lambda: torch.tensor(1.5), lambda: torch.tensor([3, 1, 2], dtype=torch.int16),
+         dynamic={"x": {0: Dim("n", min=2, max=9)}, "v": None, "s": None, "i": None})
+class composite_joins(nn.Module):
+    def forward(s_, x, v, s, i):
+        half = v.to(torch.float16)
+        return (torch.hstack([v, s, half]), torch.hstack([x, x + 1]), torch.vstack([v, x]), torch.dstack([x, -x]),
+                torch.column_stack([v, i, half]), torch.row_stack([v, i]), torch.block_diag(x, s, v, i),
+                *torch.meshgrid(v, v[1:], s, indexing="xy"), *torch.meshgrid(i, i[:2], indexing="ij"),
+                *torch.broadcast_tensors(v, s, x), torch.cartesian_prod(i, i[1:]), torch.cartesian_prod(v),
+                torch.combinations(v), torch.combinations(i, 3, with_replacement=True), torch.combinations(i, 0),
+                *torch.atleast_3d([s, v, x]), torch.atleast_2d(s), torch.atleast_1d(s), torch.atleast_3d(v),
+                torch._chunk_cat([x, x[:, :2]], 1, 2), torch._chunk_cat([v, half.float()], 0, 2))
+
+
+@program(rand(4, 4, 2), lambda: torch.tensor([3, 1], dtype=torch.int64))
+class composite_views(nn.Module):
+    def forward(s, x, at):
+        m = x[:, :, 0]
+        c = torch.complex(m, m + 1)
+        return (m.mT, m.H, m.mH, torch.view_as_real(c.mH.resolve_conj()), torch.adjoint(m), torch.fliplr(m), torch.flipud(x),
+                *torch.hsplit(x, 2), *torch.vsplit(x, [1, 3]), *torch.dsplit(x, 2), torch.hsplit(m[0], [1])[1],
+                torch.diag(m, -1), torch.diag(m[0], 1), torch.diagflat(x[0], -2), torch.diag_embed(x, -1, 0, 2),
+                x.sum_to_size(4, 1), x.to(torch.int32).sum_to_size(1, 4, 1), (m > 0).sum_to_size(4),
+                *torch.tensor_split(m, 3), *torch.tensor_split(m, at - 1, 1),
+                x.unflatten(0, (2, -1)), x.movedim((0, 2), (1, 0)), m.moveaxis(-1, 0), m.swapaxes(0, 1),
+                m.T, torch.hash_tensor(x, 1), torch.hash_tensor(at), x.view(torch.int32))
+
+
+SOME = Dim("n", min=4, max=9)
+
+
+@program(rand(5, 4), rand(5), rand(3), dynamic={"x": {0: SOME}, "t": {0: SOME}, "v": {0: Dim("m", min=2, max=9)}},
+         second=[rand(7, 4), rand(7), rand(2)])
+class composite_sizes(nn.Module):
+    def forward(s, x, t, v):
+        return (torch.diff(x, 2, 0), torch.trapezoid(x, dim=0), torch.trapezoid(x, t, dim=0),
+                torch.cumulative_trapezoid(x, t, dim=0), torch.einsum("ij,i", x, t), torch.einsum("i...,i...->...", x, x),
+                torch.tensordot(t, x, dims=1), torch.outer(t, v), torch.block_diag(x, t, v), torch.inner(x.mT, t),
+                *torch.meshgrid(t, v, indexing="xy"), torch.cartesian_prod(t, v), torch.diag(t, 1), torch.diag(x, -1),
+                torch.diag_embed(x, 1), torch.hstack([t, v]), torch.column_stack([t, x]), torch.vstack([x, x]), torch.trace(x),
+                x.sum_to_size(1, 4), torch.atleast_3d(x), torch.flipud(x))
+
+
+@program(rand(5, 4), lambda: torch.tensor([0.5, 1.0, 2.5, 3.0, 4.5]))
+class composite_calculus(nn.Module):
+    def forward(s, x, t):
+        i = (x * 4).to(torch.int32)
+        return (torch.diff(x, 2, 0), torch.diff(x > 0), torch.diff(i, prepend=i[:, :2], append=i[:, 1:2]), torch.diff(x, 0),
+                torch.diff(x, 9, 1), *torch.gradient(x), *torch.gradient(x, spacing=0.5, edge_order=2),
+                *torch.gradient(x, spacing=(t,), dim=0), *torch.gradient(x, spacing=[t, t[:4]], dim=[0, 1], edge_order=2),
+                *torch.gradient(i, spacing=[2.5, 0.25], dim=(1, 0)), *torch.gradient(x.to(torch.float16), dim=1),
+                torch.trapezoid(x), torch.trapezoid(i, dx=3, dim=0), torch.trapezoid(x, t, dim=0), torch.trapz(x, x * 2, dim=0),
+                torch.trapezoid(x[:, :0]), torch.cumulative_trapezoid(x, dim=0), torch.cumulative_trapezoid(x, t, dim=0),
+                torch.cumulative_trapezoid(i, dx=0.5))
+
+
+@program(rand(3, 3, 2), rand(3, 2), lambda: torch.tensor([2, -1, 3], dtype=torch.int32))
+class composite_products(nn.Module):
+    def forward(s, x, y, i):
+        h = y.to(torch.bfloat16)
+        return (torch.einsum("...ij,...kj->...ik", x, y), torch.einsum("iij->ij", x), torch.einsum("iij", x),
+                torch.einsum("ba,bc", y, y), torch.einsum("abc,bc->", x, y), torch.einsum("ij,kj->ikj", x[:, :, 0], x[0, :, :1].mT),
+                torch.einsum("i,j,i->j", i, i, i), torch.einsum("i,i->i", i > 0, i > 2), torch.einsum("...a->...", x),
+                torch.einsum("ab,cb,cd->ad", y, h.float(), y), torch.einsum("ab,ca", y, y.mT), torch.einsum("Ba,aB->aB", y, y.mT),
+                torch.inner(y, y), torch.inner(i, torch.tensor(3, dtype=torch.int32)), torch.inner(x, y[0]), torch.inner(h, h),
+                torch.tensordot(x, y, dims=2), torch.tensordot(x, y, dims=([1], [0])), torch.tensordot(x, y[:1], dims=([1], [0])),
+                torch.tensordot(y, y, dims=0), torch.kron(y, i), torch.kron(x, h), torch.outer(i > 0, i > 2), torch.outer(i, y[:, 0]),
+                torch.vdot(i, i), torch.linalg.cross(x.mT, x.mT.roll(1, 0)), torch.cross(i, i * i + 1, dim=0), torch.linalg.cross(y, x[0], dim=0),
+                torch.trace(y), torch.trace(i.view(1, 3)), torch.addr(i.view(3, 1) > 2, i > 0, i > 2, beta=True, alpha=True),
+                torch.addr(torch.outer(i, i), i, i, beta=2, alpha=-1))
+
+
+def pack(path):
+    """The same archive, deflated: a fifth of the size. Archives as torch stores them are in tests/data/pt2."""
+    with zipfile.ZipFile(path) as archive:
+        entries = [(entry, archive.read(entry)) for entry in archive.namelist()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for entry, data in entries:
+            archive.writestr(zipfile.ZipInfo(entry), data, zipfile.ZIP_DEFLATED)
+
+
 def save_program(out, name):
     cls, inputs, dynamic = PROGRAMS[name]
     torch.manual_seed(0)
     module = cls()
     if name != "batch_norm_train":
         module.eval()
-    steps = [[make() for make in inputs] for _ in range(2)]
-    if name == "cond_writes":
-        steps[1][1].neg_()
+    steps = [[make() for make in step] for step in inputs]
     exported = export(copy.deepcopy(module), tuple(t.clone() for t in steps[0]), dynamic_shapes=dynamic)
     save(exported, f"{out}/{name}.pt2")
+    pack(f"{out}/{name}.pt2")
     data = {}
     for i, step in enumerate(steps, 1):
         given = [t.clone() for t in step]
