@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "portable/shape.hpp"
 #include "portable/walk.hpp"
 
 namespace backplane::portable {
@@ -11,14 +12,6 @@ bool is_direct(const Tensor& tensor, DType native) {
   const auto address = reinterpret_cast<uintptr_t>(tensor.bytes());
   const auto alignment = static_cast<uintptr_t>(std::min<int64_t>(size_of(native), 8));
   return tensor.dtype() == native && tensor.is_contiguous() && address % alignment == 0;
-}
-
-Dims row_major(std::span<const int64_t> shape) {
-  Dims strides(static_cast<int64_t>(shape.size()), 1);
-  for (int64_t d = strides.size() - 2; d >= 0; --d) {
-    strides[d] = strides[d + 1] * shape[static_cast<size_t>(d) + 1];
-  }
-  return strides;
 }
 
 // Calls piece(offset of dense side, offset of the tensor's side, stride of it, n) over all runs.
@@ -108,6 +101,34 @@ void copy_bytes(const Tensor& from, const Tensor& to) {
     walk.advance(cursor, n);
     done += n;
   }
+}
+
+namespace {
+
+// A tensor's shape and dtype over row-major memory.
+bp_tensor_t over(std::byte* memory, const Tensor& like, const Dims& strides) {
+  bp_tensor_t raw = *like.raw();
+  raw.data = memory;
+  raw.byte_offset = 0;
+  raw.strides = const_cast<int64_t*>(strides.begin());  // NOLINT: the C struct has no const
+  return raw;
+}
+
+}  // namespace
+
+Result<std::byte*> dense_bytes(Context& ctx, const Tensor& tensor) {
+  BP_ASSIGN_OR_RETURN(std::byte * bytes,
+                      ctx.scratch<std::byte>(tensor.numel() * size_of(tensor.dtype())));
+  const Dims strides = row_major(tensor.shape());
+  bp_tensor_t raw = over(bytes, tensor, strides);
+  copy_bytes(tensor, Tensor(&raw));
+  return bytes;
+}
+
+void write_dense(const std::byte* bytes, const Tensor& out) {
+  const Dims strides = row_major(out.shape());
+  bp_tensor_t raw = over(const_cast<std::byte*>(bytes), out, strides);  // NOLINT: read only
+  copy_bytes(Tensor(&raw), out);
 }
 
 }  // namespace backplane::portable

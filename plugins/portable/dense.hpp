@@ -64,4 +64,9 @@ Status dispatch(DType dtype, F&& f) {
 // Copies elements of equal dtypes, whatever they mean: any strides on either side, same shape.
 void copy_bytes(const Tensor& from, const Tensor& to);
 
+// A copy of a tensor's elements as they are, row-major, and such elements into `out`, which has its
+// shape.
+Result<std::byte*> dense_bytes(Context& ctx, const Tensor& tensor);
+void write_dense(const std::byte* bytes, const Tensor& out);
+
 }  // namespace backplane::portable

@@ -56,6 +56,14 @@ Result<int64_t> count(std::span<const int64_t> shape) {
   return n;
 }
 
+Dims row_major(std::span<const int64_t> shape) {
+  Dims strides(static_cast<int64_t>(shape.size()), 1);
+  for (int64_t d = strides.size() - 2; d >= 0; --d) {
+    strides[d] = strides[d + 1] * shape[static_cast<size_t>(d) + 1];
+  }
+  return strides;
+}
+
 Split split_at(std::span<const int64_t> shape, int64_t dim) {
   Split split;
   for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {

@@ -18,6 +18,9 @@ namespace backplane::portable {
 // The product, checked. invalid_argument: negative sizes or more than 2^63 elements.
 [[nodiscard]] Result<int64_t> count(std::span<const int64_t> shape);
 
+// The strides of a row-major tensor.
+[[nodiscard]] Dims row_major(std::span<const int64_t> shape);
+
 // A row-major tensor seen as [outer, size, inner] around one dimension.
 struct Split {
   int64_t outer = 1, size = 1, inner = 1;
