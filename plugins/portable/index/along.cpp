@@ -72,7 +72,7 @@ Status gather(Context& ctx, const Args& args) {
   const Tensor index = args.tensor(2);
   const Tensor out = args.out(0);
   BP_ASSIGN_OR_RETURN(const int64_t dim, wrap_dim(args.integer(1), self.dim()));
-  BP_TRY(check_index_dtype(index));
+  if (index.numel() > 0) BP_TRY(check_index_dtype(index));
   BP_TRY(check_inside(index, self, dim, "self"));
   BP_TRY(ctx.resize(out, index.shape()));
   const int64_t size = size_of(self.dtype());

@@ -19,7 +19,7 @@ Result<int64_t> check_scatter(const Args& args, const Tensor& src) {
   const Tensor self = args.tensor(0);
   const Tensor index = args.tensor(2);
   BP_ASSIGN_OR_RETURN(const int64_t dim, wrap_dim(args.integer(1), self.dim()));
-  BP_TRY(check_index_dtype(index));
+  if (index.numel() > 0) BP_TRY(check_index_dtype(index));
   BP_TRY(check_inside(index, self, dim, "self"));
   if (src) {
     BP_TRY(check_same_dtype(self, src, "src"));
