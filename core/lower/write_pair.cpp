@@ -132,7 +132,8 @@ Result<PairSizes> write_pair(pte::Program& program, const std::vector<NamedData>
   if (!data.empty()) {
     runtime::DataRecord record{options.data_name + ".ptd", "", {}};
     for (const NamedData& datum : data)
-      record.data.push_back({datum.key, datum.data.size(), sha256(datum.data)});
+      record.data.push_back(
+          {datum.key, datum.data.size(), sha256(datum.data), runtime::type_of(datum)});
     id = record.set_id = runtime::set_id_of(record.data);
     record_text = runtime::write(record);
     program.named_data.push_back(

@@ -40,16 +40,33 @@ Result<DatumRecord> read_datum(const std::string& key, const JsonReader& object)
   const auto digest = from_hex<sizeof(Digest)>(hash);
   if (!digest) return object.error("'sha256' is not 64 hex digits");
   datum.sha256 = *digest;
+  BP_ASSIGN_OR_RETURN(const auto type, object.find("type"));
+  if (type) {
+    BP_ASSIGN_OR_RETURN(datum.type, type->text());
+  }
   return datum;
 }
 
 }  // namespace
 
+std::string type_of(const NamedData& datum) {
+  if (!datum.layout) return {};
+  std::string text(name_of(datum.layout->dtype));
+  const auto list = [&](const auto& items) {
+    for (size_t i = 0; i < items.size(); ++i)
+      text += (i == 0 ? ' ' : ',') + std::to_string(items[i]);
+  };
+  list(datum.layout->sizes);
+  list(datum.layout->dim_order);
+  return text;
+}
+
 std::string set_id_of(const std::vector<DatumRecord>& data) {
   Sha256 hash;
   for (const DatumRecord& datum : data) {
-    // Keys end with a NUL and the rest has a fixed length, so that no two lists look alike.
+    // Texts end with a NUL and the rest has a fixed length, so that no two lists look alike.
     hash.update(std::as_bytes(std::span(datum.key.c_str(), datum.key.size() + 1)));
+    hash.update(std::as_bytes(std::span(datum.type.c_str(), datum.type.size() + 1)));
     std::array<uint8_t, 8> size{};
     for (size_t i = 0; i < size.size(); ++i) {
       size[i] = static_cast<uint8_t>(datum.size_bytes >> 8 * i);
@@ -72,7 +89,12 @@ std::string write(const DataRecord& record) {
   for (const DatumRecord& datum : record.data) {
     append_json_member(out, datum.key);
     out += R"({"size":)" + std::to_string(datum.size_bytes) + R"(,"sha256":")" +
-           to_hex(datum.sha256) + R"("})";
+           to_hex(datum.sha256) + "\"";
+    if (!datum.type.empty()) {
+      append_json_member(out, "type");
+      append_json_string(out, datum.type);
+    }
+    out += '}';
   }
   out += "}}";
   return out;

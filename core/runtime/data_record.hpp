@@ -25,6 +25,7 @@ struct DatumRecord {
   std::string key;
   uint64_t size_bytes = 0;
   Digest sha256 = {};
+  std::string type = {};  // of a tensor: element type, sizes and dim order, such as "float32 2,3 0,1"
   friend bool operator==(const DatumRecord&, const DatumRecord&) = default;
 };
 
@@ -35,7 +36,11 @@ struct DataRecord {
   friend bool operator==(const DataRecord&, const DataRecord&) = default;
 };
 
-// The id that such data have: equal for equal keys, sizes and contents, whatever the file's name.
+// DatumRecord::type of a datum; empty for a blob.
+[[nodiscard]] std::string type_of(const NamedData& datum);
+
+// The id that such data have: equal for equal keys, sizes, contents and types, whatever the file's
+// name.
 [[nodiscard]] std::string set_id_of(const std::vector<DatumRecord>& data);
 
 // The JSON text, for the `.pte`.

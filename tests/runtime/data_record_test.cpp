@@ -16,8 +16,8 @@ Bytes bytes_of(std::string_view text) {
 
 DataRecord example() {
   DataRecord record{.file = "digits.ptd", .set_id = {}, .data = {}};
-  record.data.push_back({"a\"b\\c\n", 0, sha256(bytes_of(""))});
-  record.data.push_back({"fc1.weight", 1 << 20, sha256(bytes_of("x"))});
+  record.data.push_back({"a\"b\\c\n", 0, sha256(bytes_of("")), ""});
+  record.data.push_back({"fc1.weight", 1 << 20, sha256(bytes_of("x")), "float32 512,512 0,1"});
   record.set_id = set_id_of(record.data);
   return record;
 }
@@ -33,7 +33,7 @@ TEST_SUITE("core/runtime/data_record") {
     CHECK(*read == record);
   }
 
-  TEST_CASE("the set id follows keys, sizes and contents, and nothing else") {
+  TEST_CASE("the set id follows keys, sizes, contents and types, and nothing else") {
     const DataRecord record = example();
     CHECK(record.set_id.size() == 32);
     auto other = record.data;
@@ -44,6 +44,9 @@ TEST_SUITE("core/runtime/data_record") {
     CHECK(set_id_of(other) != record.set_id);
     other = record.data;
     other[1].sha256[31] ^= 1;
+    CHECK(set_id_of(other) != record.set_id);
+    other = record.data;
+    other[1].type = "float32 256,1024 0,1";  // the same bytes in another shape
     CHECK(set_id_of(other) != record.set_id);
     CHECK(set_id_of(record.data) == record.set_id);
   }

@@ -135,7 +135,7 @@ std::string ProgramFile::write(
     ptd::DataFile data;
     for (const auto& [key, values] : weights) {
       const Bytes bytes = floats(values);
-      record.data.push_back({key, bytes.size(), sha256(bytes)});
+      record.data.push_back({key, bytes.size(), sha256(bytes), ""});
       data.data.push_back({.key = key, .data = bytes, .alignment = 64});
     }
     record.set_id = set = set_id_of(record.data);
