@@ -57,6 +57,13 @@ TEST_SUITE("cuda/index") {
     CHECK_FALSE(f.ix.is_below(i, f.dynamic()));
   }
 
+  TEST_CASE("of nothing there is no digit, and nobody divides by its size") {
+    Fixture f;
+    const Index i = f.ix.of(f.ix.variable(f.n(0)));
+    CHECK(f.ix.quotient(i, f.n(0)) == f.ix.number(0));
+    CHECK(f.ix.rest(f.ix.add(i, f.ix.number(3)), f.n(0)) == f.ix.number(0));
+  }
+
   TEST_CASE("equal sizes are one, however they were made") {
     Fixture f;
     const SizeId s = f.dynamic();

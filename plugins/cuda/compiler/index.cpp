@@ -139,6 +139,7 @@ std::pair<Index, Index> IndexPool::split(const Index& a, SizeId by) {
 }
 
 Index IndexPool::quotient(const Index& a, SizeId by) {
+  if (sizes_.is(by, 0)) return number(0);  // there is no element to ask for
   if (sizes_.is(by, 1)) return a;
   auto [divided, left] = split(a, by);
   if (is_below(left, by)) return divided;
@@ -146,6 +147,7 @@ Index IndexPool::quotient(const Index& a, SizeId by) {
 }
 
 Index IndexPool::rest(const Index& a, SizeId by) {
+  if (sizes_.is(by, 0)) return number(0);
   if (sizes_.is(by, 1)) return number(0);
   const Index left = split(a, by).second;
   if (is_below(left, by)) return left;
