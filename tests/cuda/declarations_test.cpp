@@ -75,9 +75,13 @@ TEST_CASE("the driver's functions take what we pass") {
   SAME_CALL(Driver::mem_map, cuMemMap);
   SAME_CALL(Driver::mem_unmap, cuMemUnmap);
   SAME_CALL(Driver::mem_set_access, cuMemSetAccess);
+  SAME_CALL(Driver::pointer_get_attribute, cuPointerGetAttribute);
   SAME_CALL(Driver::memcpy_async, cuMemcpyAsync);
   SAME_CALL(Driver::memcpy_2d_async, cuMemcpy2DAsync);
   SAME_CALL(Driver::memset_d8_async, cuMemsetD8Async);
+  SAME_CALL(Driver::memset_d16_async, cuMemsetD16Async);
+  SAME_CALL(Driver::memset_d32_async, cuMemsetD32Async);
+  SAME_CALL(Driver::thread_exchange_stream_capture_mode, cuThreadExchangeStreamCaptureMode);
   SAME_CALL(Driver::stream_create, cuStreamCreate);
   SAME_CALL(Driver::stream_destroy, cuStreamDestroy);
   SAME_CALL(Driver::stream_synchronize, cuStreamSynchronize);
@@ -149,6 +153,7 @@ TEST_CASE("the driver's numbers are ours") {
   SAME_NUMBER(kCuCaptureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
   SAME_NUMBER(kCuRegisterReadOnly, CU_MEMHOSTREGISTER_READ_ONLY);
   SAME_NUMBER(kCuMemoryUnified, CU_MEMORYTYPE_UNIFIED);
+  SAME_NUMBER(kCuPointerMemoryKind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
   SAME_NUMBER(kCuEventNoTiming, CU_EVENT_DISABLE_TIMING);
 }
 
@@ -215,6 +220,14 @@ TEST_CASE("cuDNN is as we declare it") {
   SAME_NUMBER(kDnnPackWorkspace, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
   SAME_NUMBER(kDnnTypeDescriptor, CUDNN_TYPE_BACKEND_DESCRIPTOR);
   SAME_NUMBER(kDnnTypePointwiseMode, CUDNN_TYPE_POINTWISE_MODE);
+  SAME_NUMBER(kDnnConfigEngine, CUDNN_ATTR_ENGINECFG_ENGINE);
+  SAME_NUMBER(kDnnEngineNumericalNote, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
+  SAME_NUMBER(kDnnEngineBehaviorNote, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE);
+  SAME_NUMBER(kDnnTypeNumericalNote, CUDNN_TYPE_NUMERICAL_NOTE);
+  SAME_NUMBER(kDnnTypeBehaviorNote, CUDNN_TYPE_BEHAVIOR_NOTE);
+  SAME_NUMBER(kDnnDownConvertsInputs, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+  SAME_NUMBER(kDnnNondeterministic, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
+  SAME_NUMBER(kDnnCompilesAtRunTime, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION);
   SAME_NUMBER(kDnnBf16, CUDNN_DATA_BFLOAT16);
   SAME_NUMBER(kDnnFastF32, CUDNN_DATA_FAST_FLOAT_FOR_FP8);
   SAME_NUMBER(kDnnReluForward, CUDNN_POINTWISE_RELU_FWD);

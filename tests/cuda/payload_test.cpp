@@ -143,6 +143,7 @@ TEST_SUITE("cuda/sizes") {
     CHECK(two(INT64_MAX, 2, BP_SYM_MUL) == -1000);
     CHECK(two(INT64_MIN, -1, BP_SYM_FLOOR_DIV) == -1000);
     CHECK(value_of({{BP_SYM_CONSTANT, 0, 5}}, 4) == -1000);  // above its bound
+    CHECK(value_of({{BP_SYM_CONSTANT, 0, -5}}, -10) == -5);  // a step backwards has no bound
   }
 
   TEST_CASE("sizes come from the inputs") {

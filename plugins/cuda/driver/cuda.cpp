@@ -54,9 +54,12 @@ Status bind_memory(Driver& d, const SharedLibrary& lib) {
   BP_TRY(lib.bind(d.mem_map, "cuMemMap"));
   BP_TRY(lib.bind(d.mem_unmap, "cuMemUnmap"));
   BP_TRY(lib.bind(d.mem_set_access, "cuMemSetAccess"));
+  BP_TRY(lib.bind(d.pointer_get_attribute, "cuPointerGetAttribute"));
   BP_TRY(lib.bind(d.memcpy_async, "cuMemcpyAsync"));
   BP_TRY(lib.bind(d.memcpy_2d_async, "cuMemcpy2DAsync_v2"));
-  return lib.bind(d.memset_d8_async, "cuMemsetD8Async");
+  BP_TRY(lib.bind(d.memset_d8_async, "cuMemsetD8Async"));
+  BP_TRY(lib.bind(d.memset_d16_async, "cuMemsetD16Async"));
+  return lib.bind(d.memset_d32_async, "cuMemsetD32Async");
 }
 
 Status bind_streams(Driver& d, const SharedLibrary& lib) {
@@ -66,6 +69,7 @@ Status bind_streams(Driver& d, const SharedLibrary& lib) {
   BP_TRY(lib.bind(d.stream_wait_event, "cuStreamWaitEvent"));
   BP_TRY(lib.bind(d.stream_begin_capture, "cuStreamBeginCapture_v2"));
   BP_TRY(lib.bind(d.stream_end_capture, "cuStreamEndCapture"));
+  BP_TRY(lib.bind(d.thread_exchange_stream_capture_mode, "cuThreadExchangeStreamCaptureMode"));
   BP_TRY(lib.bind(d.stream_is_capturing, "cuStreamIsCapturing"));
   BP_TRY(lib.bind(d.stream_get_ctx, "cuStreamGetCtx"));
   BP_TRY(lib.bind(d.stream_get_capture_info, "cuStreamGetCaptureInfo_v3"));

@@ -53,9 +53,12 @@ struct Driver {
   CuResult (*mem_map)(CuAddress, size_t, size_t offset, CuPhysicalMemory, uint64_t flags);
   CuResult (*mem_unmap)(CuAddress, size_t);
   CuResult (*mem_set_access)(CuAddress, size_t, const CuAccess*, size_t count);
+  CuResult (*pointer_get_attribute)(void* value, CuPointerAttribute, CuAddress);
   CuResult (*memcpy_async)(CuAddress to, CuAddress from, size_t, CuStream);
   CuResult (*memcpy_2d_async)(const CuCopy2D*, CuStream);
   CuResult (*memset_d8_async)(CuAddress, unsigned char, size_t count, CuStream);
+  CuResult (*memset_d16_async)(CuAddress, unsigned short, size_t count, CuStream);
+  CuResult (*memset_d32_async)(CuAddress, unsigned, size_t count, CuStream);
 
   CuResult (*stream_create)(CuStream*, unsigned flags);
   CuResult (*stream_destroy)(CuStream);
@@ -63,6 +66,7 @@ struct Driver {
   CuResult (*stream_wait_event)(CuStream, CuEvent, unsigned flags);
   CuResult (*stream_begin_capture)(CuStream, CuCaptureMode);
   CuResult (*stream_end_capture)(CuStream, CuGraph*);
+  CuResult (*thread_exchange_stream_capture_mode)(CuCaptureMode*);
   CuResult (*stream_is_capturing)(CuStream, CuCaptureStatus*);
   CuResult (*stream_get_ctx)(CuStream, CuContext*);
   CuResult (*stream_get_capture_info)(CuStream, CuCaptureStatus*, uint64_t* id, CuGraph*,

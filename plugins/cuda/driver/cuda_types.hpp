@@ -117,6 +117,7 @@ struct CuGraphUpdateResult {
 // ---- memory -------------------------------------------------------------------------------------
 
 enum CuMemoryKind : int { kCuMemoryHost = 1, kCuMemoryDevice = 2, kCuMemoryUnified = 4 };
+enum CuPointerAttribute : int { kCuPointerMemoryKind = 2 };
 struct CuCopy2D {
   size_t from_x, from_y;
   CuMemoryKind from_kind;

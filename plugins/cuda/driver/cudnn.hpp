@@ -22,6 +22,7 @@ enum DnnStatus : int {
 enum DnnKind : int {
   kDnnPointwise = 0,
   kDnnConvolution = 1,
+  kDnnEngine = 2,
   kDnnEngineConfig = 3,
   kDnnHeuristic = 4,
   kDnnPlan = 5,
@@ -47,6 +48,7 @@ enum DnnAttribute : int {
   kDnnHeuristicMode = 200,
   kDnnHeuristicGraph = 201,
   kDnnHeuristicResults = 202,
+  kDnnConfigEngine = 300,
   kDnnPlanHandle = 400,
   kDnnPlanConfig = 401,
   kDnnPlanWorkspace = 402,
@@ -76,7 +78,9 @@ enum DnnAttribute : int {
   kDnnTensorVirtual = 907,
   kDnnPackIds = 1000,
   kDnnPackPointers = 1001,
-  kDnnPackWorkspace = 1003
+  kDnnPackWorkspace = 1003,
+  kDnnEngineNumericalNote = 1303,
+  kDnnEngineBehaviorNote = 1305
 };
 
 enum DnnAttributeType : int {
@@ -89,14 +93,24 @@ enum DnnAttributeType : int {
   kDnnTypePointer = 6,
   kDnnTypeConvolutionMode = 7,
   kDnnTypeHeuristicMode = 8,
+  kDnnTypeNumericalNote = 11,
   kDnnTypePointwiseMode = 14,
-  kDnnTypeDescriptor = 15
+  kDnnTypeDescriptor = 15,
+  kDnnTypeBehaviorNote = 19
 };
 
 enum DnnData : int { kDnnF32 = 0, kDnnF64 = 1, kDnnF16 = 2, kDnnBf16 = 9, kDnnFastF32 = 14 };
 enum DnnPointwise : int { kDnnAdd = 0, kDnnReluForward = 100 };
 enum DnnConvolutionKind : int { kDnnCrossCorrelation = 1 };
 enum DnnHeuristicKind : int { kDnnInstant = 0, kDnnModeB = 1, kDnnFallback = 2, kDnnModeA = 3 };
+
+enum DnnNumericalNote : int {
+  kDnnTensorCore = 0,
+  kDnnDownConvertsInputs = 1,
+  kDnnReducedPrecision = 2,
+  kDnnNondeterministic = 4
+};
+enum DnnBehaviorNote : int { kDnnCompilesAtRunTime = 0 };
 
 struct Cudnn {
   // unavailable: the library is not here.

@@ -32,10 +32,17 @@ Result<std::unique_ptr<Device>> Device::open(const Driver& driver, int index) {
   CuContext context = nullptr;
   BP_TRY(driver.check(driver.device_primary_ctx_retain(&context, facts.handle),
                       "no context on cuda:" + std::to_string(index)));
-  return std::unique_ptr<Device>(new Device(driver, std::move(facts), context));
+  std::unique_ptr<Device> device(new Device(driver, std::move(facts), context));
+  const Current current(*device);
+  BP_TRY(driver.check(driver.stream_create(&device->stream_, kCuStreamNonBlocking), "no stream"));
+  return device;
 }
 
 Device::~Device() {
+  if (stream_ != nullptr) {
+    const Current current(*this);
+    driver_.stream_destroy(stream_);
+  }
   driver_.device_primary_ctx_release(facts_.handle);
 }
 

@@ -40,6 +40,8 @@ class Device {
   [[nodiscard]] const Driver& driver() const { return driver_; }
   [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
   [[nodiscard]] CuContext context() const { return context_; }
+  // For work that is waited for: uploads, copies on nobody's stream.
+  [[nodiscard]] CuStream stream() const { return stream_; }
 
  private:
   Device(const Driver& driver, DeviceFacts facts, CuContext context)
@@ -47,6 +49,7 @@ class Device {
   const Driver& driver_;
   DeviceFacts facts_;
   CuContext context_;
+  CuStream stream_ = nullptr;
 };
 
 // Makes a context this thread's current one, until destroyed.

@@ -2,6 +2,7 @@
 // memory is what mmap gives: touching what is not mapped is a fault of the process.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -40,6 +41,14 @@ CuResult release(std::map<uint64_t, size_t>& places, uint64_t& bytes_in_use, uin
 
 uint64_t used() {
   return state().counts.device_bytes + state().counts.mapped_bytes;
+}
+
+template <class T>
+CuResult fill(CuAddress to, T value, size_t count, CuStream stream) {
+  if (!standin::is_device(to, count * sizeof(T)) || to % sizeof(T) != 0) return kCuInvalidValue;
+  standin::Work work;
+  work.run = [=] { std::fill_n(reinterpret_cast<T*>(to), count, value); };
+  return standin::submit(stream, std::move(work));
 }
 
 }  // namespace
@@ -153,6 +162,13 @@ CuResult cuMemSetAccess(CuAddress address, size_t bytes, const CuAccess*, size_t
   return kCuSuccess;
 }
 
+CuResult cuPointerGetAttribute(void* value, CuPointerAttribute, CuAddress address) {
+  STANDIN_ENTER("cuPointerGetAttribute");
+  const bool on_device = standin::is_device(address, 1);
+  if (!on_device && state().host.count(address) == 0) return kCuInvalidValue;
+  *static_cast<int*>(value) = on_device ? kCuMemoryDevice : kCuMemoryHost;
+  return kCuSuccess;
+}
 CuResult cuMemcpyAsync(CuAddress to, CuAddress from, size_t bytes, CuStream stream) {
   STANDIN_ENTER("cuMemcpyAsync");
   standin::Work work;
@@ -177,9 +193,14 @@ CuResult cuMemcpy2DAsync_v2(const CuCopy2D* given, CuStream stream) {
 }
 CuResult cuMemsetD8Async(CuAddress to, unsigned char value, size_t count, CuStream stream) {
   STANDIN_ENTER("cuMemsetD8Async");
-  if (!standin::is_device(to, count)) return kCuInvalidValue;
-  standin::Work work;
-  work.run = [=] { std::memset(reinterpret_cast<void*>(to), value, count); };
-  return standin::submit(stream, std::move(work));
+  return fill(to, value, count, stream);
+}
+CuResult cuMemsetD16Async(CuAddress to, unsigned short value, size_t count, CuStream stream) {
+  STANDIN_ENTER("cuMemsetD16Async");
+  return fill(to, value, count, stream);
+}
+CuResult cuMemsetD32Async(CuAddress to, unsigned value, size_t count, CuStream stream) {
+  STANDIN_ENTER("cuMemsetD32Async");
+  return fill(to, value, count, stream);
 }
 }

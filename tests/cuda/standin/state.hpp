@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "standin.hpp"
 #include "shim/twin.hpp"
+#include "standin.hpp"
 
 namespace standin {
 

@@ -84,6 +84,10 @@ CuResult cuStreamEndCapture(CuStream stream, CuGraph* graph) {
   ++state().counts.captures;
   return kCuSuccess;
 }
+CuResult cuThreadExchangeStreamCaptureMode(CuCaptureMode*) {
+  STANDIN_ENTER("cuThreadExchangeStreamCaptureMode");
+  return kCuSuccess;
+}
 CuResult cuStreamIsCapturing(CuStream stream, CuCaptureStatus* status) {
   STANDIN_ENTER("cuStreamIsCapturing");
   *status = stream == nullptr || stream->capture == nullptr ? kCuNotCapturing
