@@ -153,7 +153,8 @@ Result<std::vector<int64_t>> evaluate_sizes(const PlanView& plan,
       return Error{Code::internal, "size " + std::to_string(machine.values.size()) +
                                        " of the payload has no value"};
     }
-    if (*value > size.bound) {
+    // What is never positive is a step backwards, not a size of anything.
+    if (size.bound >= 0 && *value > size.bound) {
       return Error{Code::invalid_argument, "a size is " + std::to_string(*value) +
                                                ", above its bound " + std::to_string(size.bound)};
     }

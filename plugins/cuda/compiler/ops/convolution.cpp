@@ -4,17 +4,6 @@
 namespace backplane::cuda::compiler {
 namespace {
 
-// x with a batch of one, where it has none.
-TensorId with_batch(OpCall& call, TensorId x, size_t rank) {
-  const Tensor t = call.at(x);
-  if (t.shape.size() == rank) return x;
-  std::vector<SizeId> shape = t.shape;
-  shape.insert(shape.begin(), call.g.sizes().constant(1));
-  return call.compute(t.dtype, shape, [&](const std::vector<Index>& at) {
-    return call.g.load(x, {at.begin() + 1, at.end()});
-  });
-}
-
 // convolution(x, weight, bias?, stride, padding, dilation, transposed, output_padding, groups)
 Status convolution(OpCall& call) {
   BP_ASSIGN_OR_RETURN(const TensorId x, call.tensor(0));
@@ -29,6 +18,9 @@ Status convolution(OpCall& call) {
   const size_t rank = call.rank(weight);
   const bp_dtype_t dtype = call.at(x).dtype;
   if (rank < 3 || rank > 5) return call.refuse("a convolution of that many dimensions");
+  // On a GPU cuDNN gave no plan for the one, and zeros for the other.
+  if (made.is_transposed) return call.refuse("a transposed convolution");
+  if (call.rank(x) != rank) return call.refuse("a convolution without a batch");
   if (!is_floating(dtype)) return call.refuse("a convolution of integers");
   for (std::vector<int64_t>* list : {&made.stride, &made.padding, &made.dilation}) {
     if (list->size() == 1) list->resize(rank - 2, list->front());
@@ -37,10 +29,9 @@ Status convolution(OpCall& call) {
       if (n < 0) return call.refuse("a convolution with a negative number");
     }
   }
-  made.a = with_batch(call, x, rank);
+  made.a = x;
   made.b = weight;
   BP_ASSIGN_OR_RETURN(std::vector<SizeId> shape, call.out_shape());
-  if (shape.size() < rank) shape.insert(shape.begin(), call.g.sizes().constant(1));
   const TensorId out = call.g.call(std::move(made), dtype, std::move(shape));
   call.g.at(out).node = call.node_index();
   return call.give(out);

@@ -44,10 +44,17 @@ TensorId as_batch(OpCall& call, TensorId matrix) {
                       });
 }
 
+// Whether the last dimension, which is summed over, is known to be empty.
+bool is_over_nothing(OpCall& call, TensorId a) {
+  const Tensor t = call.at(a);
+  return !t.shape.empty() && call.g.sizes().is(t.shape.back(), 0);
+}
+
 Status multiply(OpCall& call) {
   BP_ASSIGN_OR_RETURN(const TensorId a, call.tensor(0));
   BP_ASSIGN_OR_RETURN(const TensorId b, call.tensor(1));
   if (call.at(a).dtype != call.at(b).dtype) return call.refuse("factors of two dtypes");
+  if (is_over_nothing(call, a)) return call.refuse("a product over nothing");
   return call.give(product(call, as_batch(call, a), as_batch(call, b), -1));
 }
 
@@ -56,6 +63,7 @@ Status multiply_add(OpCall& call) {
   BP_ASSIGN_OR_RETURN(const TensorId addend, call.tensor(0));
   BP_ASSIGN_OR_RETURN(const TensorId a, call.tensor(1));
   BP_ASSIGN_OR_RETURN(const TensorId b, call.tensor(2));
+  if (is_over_nothing(call, a)) return call.refuse("a product over nothing");
   BP_ASSIGN_OR_RETURN(const double beta, call.known_number(3));
   BP_ASSIGN_OR_RETURN(const double alpha, call.known_number(4));
   const bp_dtype_t dtype = call.out_dtype();
@@ -86,6 +94,7 @@ Status linear(OpCall& call) {
   const std::vector<SizeId> shape = call.at(x).shape;
   if (shape.empty() || call.rank(weight) != 2) return call.refuse("linear of numbers");
   if (!has_library(call.at(x).dtype)) return call.refuse("linear of integers");
+  if (is_over_nothing(call, x)) return call.refuse("a product over nothing");
   SizeTable& sizes = call.g.sizes();
   SizeId rows = sizes.constant(1);
   for (size_t d = 0; d + 1 < shape.size(); ++d) rows = sizes.multiply(rows, shape[d]);
