@@ -132,14 +132,21 @@ class Builder {
     keep(description.finalize());
     const bool is_back = convolution_.is_transposed != 0;
     DnnObject& operation = make(is_back ? kDnnBackwardDataConvolution : kDnnForwardConvolution);
+    // In the type that is computed in: four bytes of a double are read as 0.
+    const bool is_double = compute_ == kDnnF64;
+    const DnnAttributeType type = is_double ? kDnnTypeDouble : kDnnTypeFloat;
     const double one = 1;
     const double zero = 0;
+    const float single_one = 1;
+    const float single_zero = 0;
+    const void* alpha = is_double ? static_cast<const void*>(&one) : &single_one;
+    const void* beta = is_double ? static_cast<const void*>(&zero) : &single_zero;
     operation.set(is_back ? kDnnBackwardConvolutionOf : kDnnForwardConvolutionOf, description)
         .set(is_back ? kDnnBackwardW : kDnnForwardW, w)
         .set(is_back ? kDnnBackwardDy : kDnnForwardX, x)
         .set(is_back ? kDnnBackwardDx : kDnnForwardY, y)
-        .set(is_back ? kDnnBackwardAlpha : kDnnForwardAlpha, kDnnTypeDouble, 1, &one)
-        .set(is_back ? kDnnBackwardBeta : kDnnForwardBeta, kDnnTypeDouble, 1, &zero);
+        .set(is_back ? kDnnBackwardAlpha : kDnnForwardAlpha, type, 1, alpha)
+        .set(is_back ? kDnnBackwardBeta : kDnnForwardBeta, type, 1, beta);
     keep(operation.finalize());
     operations_.push_back(operation.get());
   }

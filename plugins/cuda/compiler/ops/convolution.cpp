@@ -18,7 +18,7 @@ Status convolution(OpCall& call) {
   const size_t rank = call.rank(weight);
   const bp_dtype_t dtype = call.at(x).dtype;
   if (rank < 3 || rank > 5) return call.refuse("a convolution of that many dimensions");
-  // On a GPU cuDNN gave no plan for the one, and zeros for the other.
+  // cuDNN has no plan for it with a bias.
   if (made.is_transposed) return call.refuse("a transposed convolution");
   if (call.rank(x) != rank) return call.refuse("a convolution without a batch");
   if (!is_floating(dtype)) return call.refuse("a convolution of integers");
